@@ -1,0 +1,304 @@
+"""The commands that work on a library: index, status, search, ask, show, trace, remove, forget, and the window."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from pincite.cli.output import (
+    Output,
+    answer_lines,
+    counts_sentence,
+    not_searched_lines,
+    passage_lines,
+    wrapped,
+)
+from pincite.contract import answer_json, found_something, ledger_json, search_json
+from pincite.errors import UsageError
+from pincite.library import Library
+from pincite.model import NEEDS_ATTENTION, Answered, Box, Filters, Ledger, Passage, SourcesFound, UpdateReport
+from pincite.settings import Settings
+
+DONE, FAILED, ATTENTION = 0, 1, 3
+MAX_BOXES = 5_000
+
+Add = Callable[..., argparse.ArgumentParser]
+
+
+def add_commands(add: Add, common: argparse.ArgumentParser) -> None:
+    """Describe the commands to the argument parser."""
+    _add_index(add, common)
+    _add_search_and_ask(add, common)
+    status = add("status", parents=[common], help="the ledger: what was read, and what needs attention and why")
+    status.set_defaults(run=show_status)
+    show = add("show", parents=[common], help="draw a page, with highlights")
+    show.add_argument("document", help="its id, or the path of its file")
+    show.add_argument("--page", type=int, required=True, help="counts from 1")
+    show.add_argument("--boxes", default="[]", metavar="JSON", help="[[x0,y0,x1,y1], …] in points, from the top left")
+    show.add_argument("--zoom", type=float, default=2.0, help="pixels per point (default: 2)")
+    show.add_argument("--png", type=Path, required=True, metavar="FILE")
+    show.set_defaults(run=show_page)
+    trace = add("trace", parents=[common], help="the record of a question, as JSON")
+    trace.add_argument("id")
+    trace.set_defaults(run=show_trace)
+    remove = add("remove", parents=[common], help="stop watching a folder or file and erase what was read from it")
+    remove.add_argument("path", type=Path)
+    remove.set_defaults(run=remove_folder)
+    forget = add("forget", parents=[common], help="erase everything derived from a document")
+    forget.add_argument("document", help="its id, or the path of its file")
+    forget.add_argument("--receipt", type=Path, metavar="FILE", help="write down what was erased")
+    forget.set_defaults(run=forget_document)
+
+
+def _add_index(add: Add, common: argparse.ArgumentParser) -> None:
+    index = add("index", parents=[common], help="add folders or files and read them")
+    index.add_argument("paths", nargs="*", type=Path, metavar="PATH", help="none: look again at what is watched")
+    index.add_argument("--watch", action="store_true", help="stay, and read what changes")
+    index.add_argument("--fast", action="store_true", help="stop as soon as keyword search is ready")
+    index.set_defaults(run=index_paths)
+
+
+def _add_search_and_ask(add: Add, common: argparse.ArgumentParser) -> None:
+    filters = argparse.ArgumentParser(add_help=False)
+    filters.add_argument("--folder", default="", help="only files under this folder")
+    filters.add_argument("--document", default="", help="only this document (id, path or title)")
+    filters.add_argument("--type", default="", help="only this format: pdf, markdown, text")
+    filters.add_argument("--after", default="", metavar="DATE", help="only files changed on or after this date")
+    filters.add_argument("--before", default="", metavar="DATE", help="only files changed before this date")
+    search = add("search", parents=[common, filters], help="passages, without a language model")
+    search.add_argument("query")
+    search.add_argument("-k", type=int, default=10, metavar="N", help="how many results (default: 10)")
+    search.add_argument("--mode", default="hybrid", help="hybrid, lexical or dense")
+    search.add_argument("--no-rerank", action="store_true")
+    search.set_defaults(run=search_passages)
+    ask = add("ask", parents=[common, filters], help="an answer with claims and citations")
+    ask.add_argument("question")
+    ask.add_argument("--mode", default="normal", help="normal or quotes")
+    ask.add_argument("--model", default="", help="the language model to write with")
+    ask.set_defaults(run=ask_question)
+
+
+@contextmanager
+def opened(settings: Settings) -> Iterator[Library]:
+    """The library, closed again afterwards."""
+    library = Library.open(settings)
+    try:
+        yield library
+    finally:
+        library.close()
+
+
+def window(settings: Settings, options: argparse.Namespace, output: Output) -> int:
+    """`pincite` alone: the window."""
+    # Imported here because every other command must work without Qt.
+    try:
+        from pincite.gui.app import run
+    except ImportError as error:
+        raise UsageError(
+            f"The window cannot be opened here ({error}); `pincite ask` answers without one."
+        ) from error
+    return run(lambda: Library.open(settings), samples=options.samples)
+
+
+def index_paths(settings: Settings, options: argparse.Namespace, output: Output) -> int:
+    """`pincite index`."""
+    with opened(settings) as library:
+        for path in options.paths:
+            library.add(path)
+        report = library.update(fast=options.fast, progress=output.index_progress)
+        ledger = library.ledger()
+        _print_update(report, ledger, output)
+        if options.watch:
+            _keep_watching(library, options, output)
+        return ATTENTION if _attention(ledger) else DONE
+
+
+def _print_update(report: UpdateReport, ledger: Ledger, output: Output) -> None:
+    if output.as_json:
+        update = {name: getattr(report, name) for name in ("read", "moved", "deleted", "unchanged", "failed")}
+        output.json({"update": update | {"embedded": report.embedded, "notes": report.notes}} | ledger_json(ledger))
+        return
+    output.text(
+        f"{report.read:,} read, {report.unchanged:,} unchanged, {report.moved:,} moved, {report.deleted:,} deleted, "
+        f"{report.failed:,} not readable."
+    )
+    for note in report.notes:
+        output.text(wrapped(note))
+    _print_attention(ledger, output)
+
+
+def _keep_watching(library: Library, options: argparse.Namespace, output: Output) -> None:
+    changed = threading.Event()
+    library.start_watching(changed.set)
+    output.note("Watching; Ctrl+C ends it.")
+    while True:
+        # With a time limit, because a wait without one cannot be interrupted on every system.
+        if changed.wait(1.0):
+            changed.clear()
+            report = library.update(fast=options.fast, progress=output.index_progress)
+            if report.read or report.moved or report.deleted or report.failed:
+                output.note(
+                    f"{report.read:,} read, {report.moved:,} moved, {report.deleted:,} deleted, "
+                    f"{report.failed:,} not readable."
+                )
+
+
+def show_status(settings: Settings, options: argparse.Namespace, output: Output) -> int:
+    """`pincite status`."""
+    with opened(settings) as library:
+        ledger = library.ledger()
+    if output.as_json:
+        output.json(ledger_json(ledger))
+    else:
+        for folder in ledger.folders:
+            output.text(f"{folder.path}{'' if folder.online else '  (cannot be reached)'}")
+        output.text(counts_sentence(ledger))
+        if ledger.chunks_without_vectors:
+            output.text(f"{ledger.chunks_without_vectors:,} of {ledger.chunks:,} passages have no vectors yet.")
+        _print_attention(ledger, output)
+    return ATTENTION if _attention(ledger) else DONE
+
+
+def _attention(ledger: Ledger) -> bool:
+    return any(entry.state in NEEDS_ATTENTION for entry in ledger.entries)
+
+
+def _print_attention(ledger: Ledger, output: Output) -> None:
+    for entry in ledger.entries:
+        if entry.reason:
+            output.text(wrapped(f"{entry.path} – {entry.state.value}. {entry.reason}", "    ", "  – "))
+
+
+def filters_from(options: argparse.Namespace) -> Filters:
+    """The filters of `search` and `ask`. Raises UsageError for a date that is none."""
+    for name in ("after", "before"):
+        value = getattr(options, name)
+        if value and not _is_iso_date(value):
+            raise UsageError(f"--{name} takes a date like 2024-03-31, not {value!r}.")
+    folder = str(Path(options.folder).expanduser().absolute()) if options.folder else ""
+    return Filters(folder, options.document, options.type, options.after, options.before)
+
+
+def _is_iso_date(value: str) -> bool:
+    try:
+        date.fromisoformat(value)
+    except ValueError:
+        return False
+    return True
+
+
+def search_passages(settings: Settings, options: argparse.Namespace, output: Output) -> int:
+    """`pincite search`."""
+    filters = filters_from(options)
+    with opened(settings) as library:
+        result = library.search(
+            options.query, k=options.k, filters=filters, mode=options.mode, rerank=not options.no_rerank
+        )
+    if output.as_json:
+        output.json(search_json(result))
+    else:
+        _print_passages(result.results, output)
+        for stage in result.stages:
+            if stage.note:
+                output.note(stage.note)
+        for line in not_searched_lines(result.not_searched):
+            output.text(line)
+    return DONE
+
+
+def _print_passages(passages: tuple[Passage, ...], output: Output) -> None:
+    for line in passage_lines(passages) or ["Nothing was found."]:
+        output.text(line)
+
+
+def ask_question(settings: Settings, options: argparse.Namespace, output: Output) -> int:
+    """`pincite ask`."""
+    filters = filters_from(options)
+    with opened(settings) as library:
+        for event in library.ask(options.question, filters=filters, mode=options.mode, model=options.model):
+            if isinstance(event, SourcesFound) and not output.as_json:
+                output.note(f"{len(event.passages)} passages found; answering …")
+            if isinstance(event, Answered):
+                answer = event.answer
+    if output.as_json:
+        output.json(answer_json(answer))
+    else:
+        for line in answer_lines(answer):
+            output.text(line)
+    return DONE if found_something(answer) else FAILED
+
+
+def show_page(settings: Settings, options: argparse.Namespace, output: Output) -> int:
+    """`pincite show`."""
+    boxes = _boxes(options.boxes)
+    with opened(settings) as library:
+        picture = library.render(options.document, options.page, zoom=options.zoom, boxes=boxes)
+    _write(options.png, picture.png)
+    if output.as_json:
+        output.json({"png": str(options.png), "width_px": picture.width_px, "height_px": picture.height_px})
+    else:
+        output.text(str(options.png))
+    return DONE
+
+
+def _boxes(text: str) -> list[Box]:
+    try:
+        boxes = [Box(float(x0), float(y0), float(x1), float(y1)) for x0, y0, x1, y1 in json.loads(text)]
+    except (ValueError, TypeError) as error:
+        raise UsageError("--boxes takes a JSON list of [x0, y0, x1, y1] in points.") from error
+    if len(boxes) > MAX_BOXES:
+        raise UsageError(f"At most {MAX_BOXES:,} boxes can be drawn on a page.")
+    return boxes
+
+
+def _write(path: Path, content: bytes) -> None:
+    try:
+        path.write_bytes(content)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror or error}.") from error
+
+
+def show_trace(settings: Settings, options: argparse.Namespace, output: Output) -> int:
+    """`pincite trace`."""
+    with opened(settings) as library:
+        output.json(library.trace(options.id))
+    return DONE
+
+
+def remove_folder(settings: Settings, options: argparse.Namespace, output: Output) -> int:
+    """`pincite remove`."""
+    with opened(settings) as library:
+        report = library.remove(options.path)
+    if output.as_json:
+        output.json({"removed": str(options.path), "files": report.deleted})
+    else:
+        output.text(f"{options.path} is no longer watched; what was read from its {report.deleted:,} files is erased.")
+    return DONE
+
+
+def forget_document(settings: Settings, options: argparse.Namespace, output: Output) -> int:
+    """`pincite forget`."""
+    with opened(settings) as library:
+        erased = library.forget(options.document)
+    receipt: dict[str, Any] = {
+        "document": erased.info.id,
+        "title": erased.info.title,
+        "path": erased.info.path,
+        "forgotten": erased.when,
+        "erased": {"pages": erased.info.pages, "chunks": erased.chunks},
+        "left": {"chunks": erased.chunks_left},
+    }
+    if options.receipt:
+        _write(options.receipt, json.dumps(receipt, ensure_ascii=False, indent=2).encode())
+    if output.as_json:
+        output.json(receipt)
+    else:
+        output.text(f"Everything derived from {erased.info.title} is erased; its file was not touched.")
+    return DONE
+

@@ -1,0 +1,91 @@
+"""Arguments, exit status and errors of the command line.
+
+Exit status: 0 done, 1 it could not be done (said in one sentence), 2 wrong usage, 3 done but some files need
+attention. Results go to standard output; progress and errors to standard error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from pincite import __version__
+from pincite.cli import commands, demo, doctor, models
+from pincite.cli.output import Output
+from pincite.errors import Cancelled, PinciteError, UsageError
+from pincite.privacy import seal_process
+from pincite.settings import load_settings
+
+DONE, FAILED, WRONG_USAGE, NEEDS_ATTENTION = 0, 1, 2, 3
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit status."""
+    seal_process()
+    _speak_unicode()
+    options = _parser().parse_args(arguments)
+    logging.basicConfig(
+        level=logging.INFO if options.verbose else logging.ERROR, format="%(message)s", stream=sys.stderr
+    )
+    output = Output(as_json=options.json, quiet=options.quiet)
+    try:
+        settings = load_settings(options.library)
+        status: int = options.run(settings, options, output)
+        return status
+    except UsageError as error:
+        return _failed(output, error, WRONG_USAGE)
+    except PinciteError as error:
+        return _failed(output, error, FAILED)
+    except KeyboardInterrupt:
+        return _failed(output, Cancelled("Stopped; what was finished is kept."), FAILED)
+    except BrokenPipeError:
+        sys.stderr.close()  # whoever read our output has gone: nothing is left to say, and to nobody
+        return FAILED
+
+
+def _failed(output: Output, error: PinciteError, status: int) -> int:
+    if output.as_json:
+        output.json({"error": {"code": error.code, "message": str(error)}})
+    output.error(str(error))
+    return status
+
+
+def _speak_unicode() -> None:
+    """Print what a terminal cannot show as a replacement instead of failing on it."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+
+
+def _parser() -> argparse.ArgumentParser:
+    common = argparse.ArgumentParser(add_help=False)
+    _add_common(common, argparse.SUPPRESS)
+    parser = argparse.ArgumentParser(
+        prog="pincite", description="Ask your own documents, and check every sentence on the page it came from."
+    )
+    _add_common(parser, None)
+    parser.add_argument("--version", action="version", version=f"pincite {__version__}")
+    parser.add_argument("--samples", action="store_true", help="open the window on the sample documents")
+    parser.set_defaults(run=commands.window)
+    add = parser.add_subparsers(title="commands", metavar="COMMAND").add_parser
+    demo.add_command(add("demo", parents=[common], help="read the samples, ask a question, draw the cited page"))
+    models.add_command(add("models", parents=[common], help="install, list, add and choose models"))
+    commands.add_commands(add, common)
+    doctor.add_command(add("doctor", parents=[common], help="what works here, and what mends the rest"))
+    return parser
+
+
+def _add_common(parser: argparse.ArgumentParser, missing: object) -> None:
+    """The options every command takes, before or after its name."""
+
+    def default(value: object) -> object:
+        return value if missing is None else missing
+
+    parser.add_argument("--library", type=Path, metavar="DIR", default=default(None), help="the library's folder")
+    parser.add_argument("--json", action="store_true", default=default(False), help="one JSON document on stdout")
+    parser.add_argument("--quiet", action="store_true", default=default(False), help="no progress")
+    parser.add_argument("--verbose", action="store_true", default=default(False), help="say more on stderr")
+

@@ -1,0 +1,65 @@
+"""Counts tokens as an encoder would, in the shell process, without loading the encoder."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tokenizers import Tokenizer
+
+from pincite.errors import ModelError
+
+# Word-piece vocabularies keep common words whole and cut the rest into pieces of about four letters.
+ESTIMATE_NAME = "estimate-1"
+ESTIMATE_PARTS = re.compile(r"[^\W\d_]+|\d+|[^\w\s]|_")
+WHOLE_WORD_LETTERS = 7
+PIECE_LETTERS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class TokenCounter:
+    """Counts the tokens of a text, however long, without the marks that a model adds around it.
+
+    `name` tells counters apart that may give different numbers: chunks cut with one are not those of another.
+    """
+
+    name: str
+    _count: Callable[[str], int]
+
+    def __call__(self, text: str) -> int:
+        return self._count(text)
+
+
+def token_counter(models_dir: Path, name: str) -> TokenCounter:
+    """The counter of an installed model; an estimate while it is not installed. Raises ModelError when it is damaged.
+
+    The estimate counts a word of up to seven letters as one token and a longer one as one for every four letters,
+    each digit group likewise by three, and each sign as one.
+    """
+    path = models_dir / name / "tokenizer.json"
+    if not path.is_file():
+        return TokenCounter(ESTIMATE_NAME, estimated_tokens)
+    try:
+        tokenizer = Tokenizer.from_file(str(path))
+    except Exception as error:  # the library raises bare Exception for whatever is wrong with the file
+        raise ModelError(
+            f"The file {path} is damaged: run `pincite models install` to replace the model {name}."
+        ) from error
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return TokenCounter(name, lambda text: len(tokenizer.encode(text, add_special_tokens=False).ids))
+
+
+def estimated_tokens(text: str) -> int:
+    """About how many tokens a word-piece vocabulary makes of `text`."""
+    return sum(_estimated_pieces(part) for part in ESTIMATE_PARTS.findall(text))
+
+
+def _estimated_pieces(part: str) -> int:
+    if part[0].isdigit():
+        return -(-len(part) // 3)
+    if not part.isascii() and not part[0].isalpha():
+        return 1
+    return 1 if len(part) <= WHOLE_WORD_LETTERS else -(-len(part) // PIECE_LETTERS)

@@ -1,0 +1,1 @@
+"""The citation viewer: the picture of a page with highlighted boxes over it."""

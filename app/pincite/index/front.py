@@ -1,0 +1,354 @@
+"""`Index`: the front of the two stores. What it is told in one call becomes visible whole, or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from pincite.errors import NotFoundError, StoreBusyError
+from pincite.index import documents, files, keyword
+from pincite.index.database import Database
+from pincite.index.documents import PendingChunk, Reading, StoredChunk
+from pincite.index.files import FileRecord
+from pincite.index.vectors import EXACT_SCAN_CHUNKS, Floats, Vectors
+from pincite.model import DocumentInfo, FileState, Filters, Folder, Ledger, NotSearched, Page, PageSize, Span
+
+EMBED_BATCH_CHUNKS = 64
+FORGOTTEN_REASON = "It was erased from the library as asked, and is not read again until it changes."
+
+
+@dataclass(frozen=True, slots=True)
+class LegHit:
+    """A chunk as one leg of a search found it; a higher score is better."""
+
+    chunk: str
+    score: float
+
+
+class Index:
+    """The library's stores. All methods may be called from any thread; they raise GiveUpError or StoreBusyError."""
+
+    def __init__(self, folder: Path, embedding_model: str) -> None:
+        self._folder = folder
+        self._db = Database(folder / "library.sqlite")
+        self._vectors = Vectors(folder / "vectors", embedding_model)
+
+    def close(self) -> None:
+        """Let go of the stores."""
+        self._vectors.close()
+        self._db.close()
+
+    @contextmanager
+    def only_writer(self) -> Iterator[None]:
+        """Hold the right to read files into this library. Raises StoreBusyError while another process holds it.
+
+        A lock in SQLite rather than a file of our own: it works on every system, and a process that dies lets go.
+        """
+        lock = sqlite3.connect(self._folder / "writer.lock", timeout=0, isolation_level=None)
+        try:
+            lock.execute("BEGIN EXCLUSIVE")
+        except sqlite3.OperationalError as error:
+            lock.close()
+            raise StoreBusyError(
+                "Another Pincite is reading files into this library; wait until it has finished."
+            ) from error
+        try:
+            yield
+        finally:
+            lock.close()
+
+    # Folders and files
+
+    def folders(self) -> tuple[Folder, ...]:
+        """The watched folders and single files."""
+        with self._db.reading() as connection:
+            return files.folders(connection)
+
+    def add_root(self, path: str) -> None:
+        """Watch a folder or file."""
+        with self._db.writing() as connection:
+            files.add_root(connection, path)
+
+    def set_online(self, root: str, online: bool) -> None:
+        """Note whether a root can be reached."""
+        with self._db.writing() as connection:
+            files.set_online(connection, root, online)
+
+    def files_under(self, root: str) -> dict[str, FileRecord]:
+        """The known files of a root."""
+        with self._db.reading() as connection:
+            return files.files_under(connection, root)
+
+    def file_at(self, path: str) -> FileRecord | None:
+        """What is known of the file at `path`."""
+        with self._db.reading() as connection:
+            return files.file_at(connection, path)
+
+    def waiting_files(self) -> list[FileRecord]:
+        """Files still to be read."""
+        with self._db.reading() as connection:
+            return files.waiting_files(connection)
+
+    def note_seen(self, seen: Sequence[tuple[str, str, int, int]]) -> None:
+        """Queue new and changed files for reading: (path, root, size in bytes, mtime in nanoseconds) each."""
+        with self._db.writing() as connection:
+            for path, root, size, mtime_ns in seen:
+                files.note_seen(connection, path, root, size, mtime_ns)
+
+    def note_unreadable(self, path: str, content_hash: str, state: FileState, reason: str) -> None:
+        """Note that a file could not be read. What it held before is no longer there, so it is no longer searched."""
+        with self._db.writing() as connection:
+            files.link(connection, path, content_hash, None)
+            files.note_state(connection, path, state, reason)
+            dead = self._drop_orphans(connection)
+        self._vectors_gone(dead)
+
+    def link_known(self, path: str, content_hash: str) -> str | None:
+        """If the content is that of a stored document, make the file one of its places, and return its id."""
+        with self._db.writing() as connection:
+            known = documents.document_with(connection, content_hash)
+            if known is None:
+                return None
+            state, reason, _ = documents.document_state(connection, known)
+            files.link(connection, path, content_hash, known)
+            files.note_state(connection, path, state, reason)
+            dead = self._drop_orphans(connection)
+        self._vectors_gone(dead)
+        return known
+
+    def drop_files(self, paths: Sequence[str]) -> int:
+        """Forget files that are gone, and documents that no file leads to any more; returns how many of those."""
+        if not paths:
+            return 0
+        with self._db.writing() as connection:
+            for path in paths:
+                files.drop_file(connection, path)
+            before = len(documents.orphaned_documents(connection))
+            dead = self._drop_orphans(connection)
+        self._vectors_gone(dead)
+        self._erase()
+        return before
+
+    def drop_root(self, root: str) -> int:
+        """Stop watching, and erase what only its files held; returns how many files it had."""
+        with self._db.writing() as connection:
+            known = len(files.files_under(connection, root))
+            files.drop_root(connection, root)
+            dead = self._drop_orphans(connection)
+        self._vectors_gone(dead)
+        self._erase()
+        return known
+
+    def forget(self, document: str) -> int:
+        """Erase everything derived from a document; returns how many chunks that was. Its files stay where they are."""
+        with self._db.writing() as connection:
+            if not documents.document_exists(connection, document):
+                raise NotFoundError(f"There is no document {document} in this library.")
+            for path in files.paths_of(connection, document):
+                files.note_state(connection, path, FileState.FORGOTTEN, FORGOTTEN_REASON)
+            dead = documents.drop_document(connection, document)
+        self._vectors_gone(dead)
+        self._erase()
+        return len(dead)
+
+    def chunks_left(self, document: str) -> int:
+        """How many chunks of a document the two stores hold."""
+        with self._db.reading() as connection:
+            kept = set(documents.chunk_ids(connection, document))
+        return len(kept | self._vectors.ids_of(document))
+
+    def ledger(self) -> Ledger:
+        """Every folder and file with its state."""
+        with self._db.reading() as connection:
+            chunks, pending = documents.chunk_counts(connection, self._vectors.model)
+            return Ledger(files.folders(connection), files.ledger_entries(connection), chunks, pending)
+
+    def not_searched(self) -> tuple[NotSearched, ...]:
+        """Files a search cannot look into."""
+        with self._db.reading() as connection:
+            return files.not_searched(connection)
+
+    # Documents
+
+    def document_id_for(self, path: str, content_hash: str) -> str:
+        """The id under which a file's new content is stored.
+
+        A file that changed in place keeps its document, unless the same content also lies elsewhere.
+        """
+        with self._db.reading() as connection:
+            record = files.file_at(connection, path)
+            if record and record.document and files.paths_of(connection, record.document) == [path]:
+                return record.document
+            salt = 0
+            while True:
+                name = f"{path}\x00{content_hash}\x00{salt}".encode("utf-8", "surrogatepass")
+                candidate = hashlib.sha256(name).hexdigest()[:16]
+                if not documents.document_exists(connection, candidate):
+                    return candidate
+                salt += 1
+
+    def generation_of(self, document: str) -> str:
+        """The name of the document's stored reading, or "" when there is none."""
+        with self._db.reading() as connection:
+            if not documents.document_exists(connection, document):
+                return ""
+            return documents.document_state(connection, document)[2]
+
+    def store(self, path: str, reading: Reading) -> None:
+        """Make a reading live in place of the one before, in one step, and link the file to it.
+
+        Vectors of chunks whose text did not change are written first, under the new ids, where no search sees them
+        until the catalogue names them; so an unchanged chunk is never without its vector.
+        """
+        embedded = self._reuse_vectors(reading)
+        with self._db.writing() as connection:
+            dead = documents.put_reading(connection, reading, embedded)
+            files.link(connection, path, reading.content_hash, reading.id)
+            files.note_state(connection, path, reading.state, reading.reason)
+            dead += self._drop_orphans(connection)
+        self._vectors_gone(dead)
+
+    def document_info(self, named: str) -> DocumentInfo:
+        """A document by its id or by the path of one of its files."""
+        with self._db.reading() as connection:
+            record = files.file_at(connection, named)
+            document = record.document if record else named
+            if document is None:
+                raise NotFoundError(f"Nothing could be read of {named}.{' ' + record.reason if record else ''}")
+            places = files.paths_of(connection, document)
+            info = documents.document_info(connection, document, named if record else (places or [""])[0])
+        if info is None:
+            raise NotFoundError(f"There is no document {named} in this library.")
+        return info
+
+    def page_sizes(self, document: str) -> tuple[PageSize, ...]:
+        """Sizes and labels of a document's pages."""
+        with self._db.reading() as connection:
+            return documents.page_sizes(connection, document)
+
+    def pages(self, document: str, numbers: Sequence[int]) -> dict[int, Page]:
+        """The named pages with their words; those that do not exist are left out."""
+        with self._db.reading() as connection:
+            return documents.pages_of(connection, document, numbers)
+
+    def section(self, document: str, ordinal: int) -> tuple[tuple[Span, ...], int]:
+        """Spans and size in tokens of a section."""
+        with self._db.reading() as connection:
+            return documents.section_spans(connection, document, ordinal)
+
+    # Searching
+
+    def lexical(self, query: str, k: int, filters: Filters) -> list[LegHit]:
+        """The k best chunks by BM25; none when the query holds nothing to look for."""
+        expression = keyword.match_expression(query)
+        if expression is None:
+            return []
+        with self._db.reading() as connection:
+            allowed = documents.allowed_documents(connection, filters)
+            return [LegHit(c, s) for c, s in keyword.best_matches(connection, expression, k, allowed)]
+
+    def dense(self, vector: Floats, k: int, filters: Filters) -> list[LegHit]:
+        """The k live chunks whose vectors are nearest; under a narrow filter all allowed ones are compared."""
+        with self._db.reading() as connection:
+            allowed = documents.allowed_documents(connection, filters)
+            few = documents.chunk_ids_in(connection, allowed, EXACT_SCAN_CHUNKS) if allowed is not None else None
+        if few is not None:
+            hits = self._vectors.nearest_of(vector, few, k)
+        else:
+            hits = self._vectors.nearest(vector, k, allowed)
+        with self._db.reading() as connection:
+            live = documents.chunks_with(connection, [chunk for chunk, _ in hits])
+        return [LegHit(chunk, score) for chunk, score in hits if chunk in live]
+
+    def chunks(self, ids: Sequence[str]) -> dict[str, StoredChunk]:
+        """Those of `ids` that are live."""
+        with self._db.reading() as connection:
+            return documents.chunks_with(connection, ids)
+
+    # Vectors
+
+    def embed_pending(
+        self, embed: Callable[[Sequence[str]], Floats], on_progress: Callable[[int, int], None]
+    ) -> int:
+        """Give every chunk without a vector one, in batches that are each kept; returns how many were made."""
+        done = 0
+        while True:
+            with self._db.reading() as connection:
+                pending = documents.pending_chunks(connection, self._vectors.model, EMBED_BATCH_CHUNKS)
+                _, left = documents.chunk_counts(connection, self._vectors.model)
+            if not pending:
+                return done
+            on_progress(done, done + left)
+            self._put_vectors(pending, embed([f"{chunk.context}\n{chunk.text}" for chunk in pending]))
+            done += len(pending)
+
+    def _put_vectors(self, pending: Sequence[PendingChunk], vectors: Floats) -> None:
+        self._vectors.put([chunk.id for chunk in pending], [chunk.document for chunk in pending], vectors)
+        with self._db.writing() as connection:
+            documents.mark_embedded(connection, [chunk.id for chunk in pending], self._vectors.model)
+
+    def repair(self) -> tuple[int, int]:
+        """Make the vector store agree with the catalogue; returns (orphans deleted, vectors to be made again)."""
+        stored = self._vectors.ids()
+        with self._db.writing() as connection:
+            believed = documents.live_embedded(connection, self._vectors.model)
+            missing = believed - stored
+            documents.mark_embedded(connection, missing, "")
+            dead = self._drop_orphans(connection)
+        orphans = (stored - believed) | set(dead)
+        self._vectors.delete(orphans)
+        return len(orphans), len(missing)
+
+    def _reuse_vectors(self, reading: Reading) -> dict[str, str]:
+        model = self._vectors.model
+        with self._db.reading() as connection:
+            twins = documents.embedded_twins(connection, model, [chunk.text_hash for chunk in reading.chunks])
+        if not twins:
+            return {}
+        stored = self._vectors.get(sorted(set(twins.values())))
+        kept = [c for c in reading.chunks if c.text_hash in twins and twins[c.text_hash] in stored]
+        if kept:
+            import numpy as np  # here, so that opening a library and listing its files does not load it
+
+            vectors = np.stack([stored[twins[chunk.text_hash]] for chunk in kept])
+            self._vectors.put([chunk.id for chunk in kept], [reading.id] * len(kept), vectors)
+        return {chunk.id: model for chunk in kept}
+
+    def _drop_orphans(self, connection: sqlite3.Connection) -> list[str]:
+        dead: list[str] = []
+        for document in documents.orphaned_documents(connection):
+            dead += documents.drop_document(connection, document)
+        return dead
+
+    def _vectors_gone(self, ids: Sequence[str]) -> None:
+        if ids:
+            self._vectors.delete(ids)
+
+    def _erase(self) -> None:
+        self._db.erase_deleted()
+
+    # Traces
+
+    def put_trace(self, trace: str, asked: str, body: dict[str, object], used: Sequence[str]) -> None:
+        """Keep the record of a question; it is erased with any of the documents it used."""
+        with self._db.writing() as connection:
+            connection.execute(
+                "INSERT OR REPLACE INTO traces VALUES (?, ?, ?)", (trace, asked, json.dumps(body, ensure_ascii=False))
+            )
+            connection.executemany(
+                "INSERT OR IGNORE INTO trace_documents VALUES (?, ?)", [(trace, document) for document in set(used)]
+            )
+
+    def trace(self, trace: str) -> dict[str, object]:
+        """The record of a question."""
+        with self._db.reading() as connection:
+            row = connection.execute("SELECT body FROM traces WHERE id = ?", (trace,)).fetchone()
+        if row is None:
+            raise NotFoundError(f"There is no record of a question {trace} in this library.")
+        body: dict[str, object] = json.loads(row["body"])
+        return body

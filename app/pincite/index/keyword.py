@@ -1,0 +1,53 @@
+"""The keyword leg: any text a person types becomes a legal FTS5 query, ranked by BM25."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+
+CONTEXT_WEIGHT = 0.6  # title and headings stand before every chunk of a section, so a hit there tells less
+MAX_QUERY_TERMS = 64
+QUOTED = re.compile(r"\"([^\"]+)\"|“([^”]+)”|„([^“”]+)[“”]|«([^»]+)»")
+# A term keeps what joins its parts ("14.3(c)", "INV-2024/0091", "ERR_CONN_4021"): FTS5 splits it the same way when
+# it indexes, and searches for the parts as a phrase.
+TERM = re.compile(r"\w+(?:[-_./'’:§&()]+\w+)*", re.UNICODE)
+STOP_WORDS = frozenset(
+    "a an and are as at be been but by can could did do does for from had has have how i if in into is it its me my of "
+    "on or our shall should so than that the their them then there these they this to us was we were what when where "
+    "which while who whom whose why will with would you your".split()
+)
+
+
+def match_expression(query: str) -> str | None:
+    """The FTS5 expression for what a person typed, or None when there is nothing in it to look for.
+
+    Quoted phrases must occur; other words may, and count towards the rank.
+    """
+    phrases = [next(part for part in match if part) for match in QUOTED.findall(query)]
+    required = [f'"{" ".join(TERM.findall(phrase))}"' for phrase in phrases if TERM.search(phrase)]
+    rest = TERM.findall(QUOTED.sub(" ", query))
+    telling = [term for term in rest if term.casefold() not in STOP_WORDS] or rest
+    optional = [f'"{term}"' for term in dict.fromkeys(telling)][:MAX_QUERY_TERMS]
+    if required:
+        must = " AND ".join(required)
+        return f"({must}) AND ({' OR '.join([*required, *optional])})" if optional else must
+    return " OR ".join(optional) or None
+
+
+def best_matches(
+    connection: sqlite3.Connection, expression: str, k: int, documents: list[str] | None
+) -> list[tuple[str, float]]:
+    """The k best (chunk id, score), best first; higher scores are better. `documents` limits where to look."""
+    limit = ""
+    if documents is not None:
+        connection.execute("CREATE TEMP TABLE IF NOT EXISTS allowed (document TEXT PRIMARY KEY)")
+        connection.execute("DELETE FROM allowed")
+        connection.executemany("INSERT OR IGNORE INTO allowed VALUES (?)", [(d,) for d in documents])
+        limit = "AND chunks.document IN (SELECT document FROM allowed)"
+    rows = connection.execute(
+        f"SELECT chunks.id, bm25(keywords, {CONTEXT_WEIGHT}, 1.0) AS cost FROM keywords "
+        f"JOIN chunks ON chunks.number = keywords.rowid WHERE keywords MATCH ? {limit} "
+        "ORDER BY cost, chunks.number LIMIT ?",
+        (expression, k),
+    ).fetchall()
+    return [(row["id"], -row["cost"]) for row in rows]

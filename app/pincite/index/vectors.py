@@ -1,0 +1,155 @@
+"""The vector store: Chroma, holding ids, vectors and the document each belongs to. Rebuildable from the catalogue."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pincite.errors import GiveUpError
+
+if TYPE_CHECKING:
+    from chromadb.api import ClientAPI
+    from chromadb.api.models.Collection import Collection
+
+Floats = npt.NDArray[np.float32]
+
+# Below this many allowed chunks a filtered search compares them all: the approximate index, which was built without
+# the filter, can return too few of them or none.
+EXACT_SCAN_CHUNKS = 2_000
+WRITE_BATCH = 1_000
+
+
+class Vectors:
+    """Vectors of one embedding model. Opened on first use, because importing Chroma takes over a second."""
+
+    def __init__(self, folder: Path, model: str) -> None:
+        self._folder = folder
+        self._model = model
+        self._lock = threading.Lock()
+        self._client: ClientAPI | None = None
+        self._collection: Collection | None = None
+
+    @property
+    def model(self) -> str:
+        return self._model
+
+    def put(self, ids: Sequence[str], documents: Sequence[str], vectors: Floats) -> None:
+        """Write vectors, shape (n, dimensions), for the chunks `ids` of `documents`. Writing the same again is safe."""
+        with self._opened() as collection:
+            for at in range(0, len(ids), WRITE_BATCH):
+                end = at + WRITE_BATCH
+                collection.upsert(
+                    ids=list(ids[at:end]),
+                    embeddings=vectors[at:end],
+                    metadatas=[{"document": document} for document in documents[at:end]],
+                )
+
+    def get(self, ids: Sequence[str]) -> dict[str, Floats]:
+        """The vectors of those of `ids` that are stored."""
+        found: dict[str, Floats] = {}
+        with self._opened() as collection:
+            for at in range(0, len(ids), WRITE_BATCH):
+                answer = collection.get(ids=list(ids[at : at + WRITE_BATCH]), include=["embeddings"])
+                embeddings = answer["embeddings"]
+                if embeddings is not None:
+                    for chunk, vector in zip(answer["ids"], embeddings, strict=True):
+                        found[chunk] = np.asarray(vector, dtype=np.float32)
+        return found
+
+    def delete(self, ids: Iterable[str]) -> None:
+        """Forget the vectors of `ids`; those that are not stored are passed over."""
+        gone = list(ids)
+        if not gone:
+            return
+        with self._opened() as collection:
+            for at in range(0, len(gone), WRITE_BATCH):
+                collection.delete(ids=gone[at : at + WRITE_BATCH])
+
+    def ids(self) -> set[str]:
+        """Every id that is stored."""
+        with self._opened() as collection:
+            return set(collection.get(include=[])["ids"])
+
+    def ids_of(self, document: str) -> set[str]:
+        """The ids stored for one document."""
+        with self._opened() as collection:
+            return set(collection.get(where={"document": document}, include=[])["ids"])
+
+    def nearest(self, vector: Floats, k: int, documents: Sequence[str] | None = None) -> list[tuple[str, float]]:
+        """The k nearest (chunk id, cosine similarity), best first, within `documents` where given."""
+        with self._opened() as collection:
+            stored = collection.count()
+            if stored == 0 or (documents is not None and not documents):
+                return []
+            where: Any = {"document": {"$in": list(documents)}} if documents is not None else None
+            answer = collection.query(
+                query_embeddings=vector.reshape(1, -1),
+                n_results=min(k, stored),
+                where=where,
+                include=["distances"],
+            )
+            distances = answer["distances"]
+            assert distances is not None
+            return [(chunk, 1.0 - float(d)) for chunk, d in zip(answer["ids"][0], distances[0], strict=True)]
+
+    def nearest_of(self, vector: Floats, ids: Sequence[str], k: int) -> list[tuple[str, float]]:
+        """The k nearest among `ids`, by comparing them all."""
+        stored = self.get(ids)
+        if not stored:
+            return []
+        matrix = np.stack(list(stored.values()))
+        norms = np.linalg.norm(matrix, axis=1) * float(np.linalg.norm(vector)) + 1e-12
+        similarities = (matrix @ vector) / norms
+        order = np.argsort(-similarities, kind="stable")[:k]
+        names = list(stored)
+        return [(names[i], float(similarities[i])) for i in order]
+
+    def close(self) -> None:
+        """Let go of the files."""
+        with self._lock:
+            if self._client is not None:
+                self._client.close()
+            self._client = None
+            self._collection = None
+
+    @contextmanager
+    def _opened(self) -> Iterator[Collection]:
+        # Imported here because it takes over a second, and the window must show before that.
+        from chromadb.errors import ChromaError
+
+        with self._lock:
+            try:
+                if self._collection is None:
+                    self._open()
+                assert self._collection is not None
+                yield self._collection
+            except (ChromaError, OSError) as error:
+                raise GiveUpError(
+                    f"The vector index in {self._folder} cannot be used ({error}). "
+                    "Delete that folder: it is built again from the library."
+                ) from error
+
+    def _open(self) -> None:
+        # Imported here for the same reason as above.
+        import chromadb
+        from chromadb.config import Settings as ChromaSettings
+
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self._client = chromadb.PersistentClient(
+            str(self._folder), settings=ChromaSettings(anonymized_telemetry=False)
+        )
+        # The model is part of the name: vectors of two models can never meet in one collection.
+        name = "chunks-" + hashlib.sha256(self._model.encode()).hexdigest()[:16]
+        self._collection = self._client.get_or_create_collection(
+            name,
+            embedding_function=None,
+            configuration={"hnsw": {"space": "cosine"}},
+            metadata={"model": self._model},
+        )

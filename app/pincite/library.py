@@ -1,0 +1,288 @@
+"""Stop 9 of the walk: `Library`, the one object a shell holds.
+
+Every method blocks, may be called from any thread, and raises PinciteError with a sentence to show.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pincite.ask import Tools, ask, load_prompt, search
+from pincite.chunk import ChunkLimits
+from pincite.contract import answer_json
+from pincite.engine import Engine, TokenCounter, token_counter
+from pincite.engine.models import best_answer_model, read_catalog
+from pincite.errors import Cancelled, EngineError, GiveUpError, ModelError, NotFoundError
+from pincite.extract import Reader
+from pincite.index import Index
+from pincite.model import (
+    Answered,
+    AskEvent,
+    Box,
+    DocumentInfo,
+    EngineStatus,
+    Filters,
+    IndexProgress,
+    Ledger,
+    Page,
+    PageSize,
+    Picture,
+    SearchResult,
+    UpdateReport,
+)
+from pincite.privacy import refused_connections
+from pincite.settings import Settings, catalog_file, resources_dir
+from pincite.update import Update, UpdateTools
+from pincite.watch import Watcher
+
+MAX_ZOOM = 8.0  # pixels per point: 576 dpi
+
+
+def _never() -> bool:
+    return False
+
+
+def _ignore(progress: IndexProgress) -> None:
+    """Progress that nobody asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Erased:
+    """What was erased of a document, and how many of its chunks either store still holds afterwards."""
+
+    info: DocumentInfo
+    chunks: int
+    chunks_left: int
+    when: str
+
+
+class Library:
+    """A person's folders, what was read of them, and the models that answer from it."""
+
+    def __init__(self, settings: Settings, index: Index, engine: Engine) -> None:
+        self._settings = settings
+        self._index = index
+        self._engine = engine
+        self._page_reader = Reader(settings)
+        self._prompt = load_prompt(resources_dir())
+        self._updating = threading.Lock()
+        self._repaired = False
+        self._watcher: Watcher | None = None
+        self._closing = threading.Event()
+
+    @classmethod
+    def open(cls, settings: Settings) -> Library:
+        """Open or create the library that `settings` name. Starts no process and loads no model."""
+        return cls(settings, Index(settings.library_dir, settings.embedding_model), Engine(settings))
+
+    def close(self) -> None:
+        """Stop watching, the readers and the engine, and let go of the stores. Work under way ends as Cancelled."""
+        self._closing.set()
+        if self._watcher is not None:
+            self._watcher.stop()
+        self._engine.close()
+        self._page_reader.close()
+        with self._updating:
+            self._index.close()
+
+    # Folders
+
+    def add(self, path: Path) -> None:
+        """Watch a folder, or one file, from now on. `update` reads it. Raises NotFoundError, GiveUpError."""
+        root = Path(os.path.abspath(path.expanduser()))
+        if not root.exists():
+            raise NotFoundError(f"There is no file or folder {root}.")
+        if self._settings.library_dir == root or root in self._settings.library_dir.parents and root == root.parent:
+            raise GiveUpError(f"{root} holds Pincite's own data and cannot be watched.")
+        self._index.add_root(str(root))
+        self._rewatch()
+
+    def remove(self, path: Path) -> UpdateReport:
+        """Stop watching a folder or file and erase everything that was read from it alone."""
+        root = os.path.abspath(path.expanduser())
+        if root not in {folder.path for folder in self._index.folders()}:
+            raise NotFoundError(f"{root} is not among the watched folders and files.")
+        deleted = self._index.drop_root(root)
+        self._rewatch()
+        return UpdateReport(deleted=deleted)
+
+    def forget(self, document: str) -> Erased:
+        """Erase everything derived from a document, named by id or path, and return what that was.
+
+        Its files stay where they are, and out of the library until they change.
+        """
+        info = self.document(document)
+        chunks = self._index.forget(info.id)
+        when = datetime.now(UTC).isoformat(timespec="seconds")
+        return Erased(info, chunks, self._index.chunks_left(info.id), when)
+
+    def update(
+        self,
+        *,
+        fast: bool = False,
+        progress: Callable[[IndexProgress], None] = _ignore,
+        cancelled: Callable[[], bool] = _never,
+    ) -> UpdateReport:
+        """Look at every folder, read what is new or changed, erase what is gone, then make the vectors.
+
+        `fast` stops when everything can be found by its words. Raises Cancelled; what was finished is kept.
+        """
+
+        def stopping() -> bool:
+            return cancelled() or self._closing.is_set()
+
+        with self._updating, self._index.only_writer():
+            if stopping():
+                raise Cancelled("Stopped, as asked.")
+            update = Update(self._update_tools(), progress, stopping)
+            report = update.run()
+            return report if fast else replace(report, **self._embedded(update, report))
+
+    def _embedded(self, update: Update, report: UpdateReport) -> dict[str, object]:
+        try:
+            if not self._repaired:
+                self._index.repair()
+                self._repaired = True
+            return {"embedded": update.embed(self._engine)}
+        except (ModelError, EngineError) as error:
+            return {"notes": (*report.notes, f"Files can be found by their words only for now. {error}")}
+
+    def start_watching(self, on_change: Callable[[], None]) -> None:
+        """Call `on_change`, from a thread of the library's, when something in the folders changed and went quiet."""
+        if self._watcher is None:
+            self._watcher = Watcher(on_change)
+            self._watcher.start()
+            self._rewatch()
+
+    def _rewatch(self) -> None:
+        if self._watcher is not None:
+            self._watcher.watch(folder.path for folder in self._index.folders())
+
+    def ledger(self) -> Ledger:
+        """Every folder and file with what was read of it."""
+        return self._index.ledger()
+
+    # Asking
+
+    def search(
+        self,
+        query: str,
+        *,
+        k: int = 10,
+        filters: Filters = Filters(),
+        mode: str = "hybrid",
+        rerank: bool = True,
+        cancelled: Callable[[], bool] = _never,
+    ) -> SearchResult:
+        """The k best passages, without a language model."""
+        return search(
+            self._tools(""), query, k=k, filters=filters, mode=mode, rerank=rerank, cancelled=cancelled
+        )
+
+    def ask(
+        self,
+        question: str,
+        *,
+        filters: Filters = Filters(),
+        mode: str = "normal",
+        model: str = "",
+        cancelled: Callable[[], bool] = _never,
+    ) -> Iterator[AskEvent]:
+        """SourcesFound, then TextAdded and ClaimChecked, then Answered; the record is kept. Raises Cancelled.
+
+        `model` names a language model to write with, whether or not its prose can be trusted.
+        """
+        tools = self._tools(self._writer(model) if mode == "normal" else "")
+        trace = uuid.uuid4().hex[:12]
+        asked = datetime.now(UTC).isoformat(timespec="seconds")
+        for event in ask(tools, question, filters=filters, mode=mode, trace=trace, cancelled=cancelled):
+            if isinstance(event, Answered):
+                answer = event.answer
+                body = answer_json(answer) | {"asked": asked, "prompt": self._prompt.version}
+                used = {passage.document for passage in (*answer.passages, *answer.nearest)}
+                self._index.put_trace(trace, asked, body, sorted(used))
+            yield event
+
+    def trace(self, trace: str) -> dict[str, object]:
+        """The record of a question."""
+        return self._index.trace(trace)
+
+    def _writer(self, chosen: str) -> str:
+        """The model to write with; "" when there is none whose own wording can be trusted."""
+        catalog = read_catalog(catalog_file())
+        named = chosen or self._settings.answer_model
+        model = best_answer_model(self._settings.models_dir, catalog, named)
+        return model.name if model is not None and (model.prose or chosen) else ""
+
+    def _tools(self, model: str) -> Tools:
+        return Tools(
+            index=self._index,
+            engine=self._engine,
+            count_tokens=self._counter(),
+            prompt=self._prompt,
+            model=model,
+            evidence_tokens=self._settings.evidence_tokens,
+            answer_tokens=self._settings.answer_tokens,
+        )
+
+    def _counter(self) -> TokenCounter:
+        return token_counter(self._settings.models_dir, self._settings.embedding_model)
+
+    def _update_tools(self) -> UpdateTools:
+        return UpdateTools(
+            index=self._index,
+            settings=self._settings,
+            count_tokens=self._counter(),
+            limits=ChunkLimits(self._settings.chunk_tokens, self._settings.section_tokens),
+        )
+
+    # Pages
+
+    def document(self, document: str) -> DocumentInfo:
+        """A document by its id or by the path of one of its files. Raises NotFoundError."""
+        named = document
+        if os.sep in document or Path(document).exists():
+            named = os.path.abspath(Path(document).expanduser())
+        return self._index.document_info(named)
+
+    def page_sizes(self, document: str) -> tuple[PageSize, ...]:
+        """Sizes and printed labels of all pages."""
+        return self._index.page_sizes(self.document(document).id)
+
+    def page(self, document: str, number: int) -> Page:
+        """A page with its words. Raises NotFoundError."""
+        info = self.document(document)
+        page = self._index.pages(info.id, [number]).get(number)
+        if page is None:
+            raise NotFoundError(f"{info.title} has no page {number}; it has {info.pages}.")
+        return page
+
+    def render(self, document: str, number: int, *, zoom: float = 1.0, boxes: Sequence[Box] = ()) -> Picture:
+        """The picture of a page at `zoom` pixels per point, with `boxes` highlighted."""
+        if not 0 < zoom <= MAX_ZOOM:
+            raise GiveUpError(f"A page can be drawn at up to {MAX_ZOOM:g} pixels per point, not at {zoom:g}.")
+        info = self.document(document)
+        self.page(info.id, number)
+        if not info.path:
+            raise NotFoundError(f"No file of {info.title} can be reached now.")
+        return self._page_reader.render(Path(info.path), number, zoom, boxes=boxes)
+
+    # Engine
+
+    def warm_up(self) -> None:
+        """Start the engine and load the encoders, so that the first question need not wait for them."""
+        self._engine.warm_up()
+
+    def engine_status(self) -> EngineStatus:
+        """What the model process is doing."""
+        return self._engine.status()
+
+    def refused_connections(self) -> int:
+        """How many connections to other machines were refused so far, in this process and the engine."""
+        return refused_connections() + self._engine.refused_connections()

@@ -1,0 +1,69 @@
+"""Where sentences end in a run of words. Pure; shared by chunking, quoting and verification.
+
+Words, not characters, are the unit, so that a sentence is always a run of words with boxes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from pincite.model import Box, Word, read_word, reading_text
+
+ENDS = re.compile(r"[.!?…][\"'”’)\]»]*$")
+# A full stop after these does not end a sentence. "no" and "art" end sentences too, hence the digit test below.
+ABBREVIATIONS = frozenset(
+    "mr mrs ms dr prof st sr jr hon rev gen col sgt capt vs v cf eg ie etc al approx est inc ltd co corp llc llp plc "
+    "dept div ed eds vol fig figs ex exs para paras sec secs ch pp p nr bzw ca usw z.b d.h u.a e.g i.e a.m p.m u.s "
+    "u.k jan feb mar apr jun jul aug sep sept oct nov dec".split()
+)
+BEFORE_NUMBERS = frozenset("no nos art arts nr cl".split())
+_NOWHERE = Box(0.0, 0.0, 0.0, 0.0)
+OPENS = re.compile(r"[\"'“‘(\[«]*[A-Z0-9À-ÖØ-Þ•\-–—§]")
+
+
+def sentence_bounds(words: Sequence[Word]) -> list[tuple[int, int]]:
+    """Index pairs (first, end) of the sentences in `words`; together they cover every word exactly once.
+
+    A line break that is kept when the text is read (rows of a table, lines of a log, ends of blocks) ends one too.
+    """
+    bounds: list[tuple[int, int]] = []
+    first = 0
+    for index, word in enumerate(words):
+        if index + 1 == len(words) or "\n" in word.after or _ends_sentence(word.text, words[index + 1].text):
+            bounds.append((first, index + 1))
+            first = index + 1
+    return bounds
+
+
+def _ends_sentence(text: str, following: str) -> bool:
+    if not ENDS.search(text) or not OPENS.match(following):
+        return False
+    bare = text.rstrip("\"'”’)]»")
+    if not bare.endswith("."):
+        return True
+    stem = bare[:-1].casefold().lstrip("\"'“‘([«")
+    if stem in ABBREVIATIONS or (len(stem) == 1 and stem.isalpha() and bare[0].isupper()):
+        return False
+    if stem in BEFORE_NUMBERS and following[:1].isdigit():
+        return False
+    return not re.fullmatch(r"\(?\d{1,3}(\.\d{1,3})*", stem)  # a clause number stands before its sentence
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a plain text, white space folded inside each. Line breaks end sentences."""
+    found: list[str] = []
+    for line in text.splitlines():
+        words = [Word(token, _NOWHERE) for token in line.split()]
+        found += [reading_text(words[first:end]) for first, end in sentence_bounds(words)]
+    return found
+
+
+def word_offsets(words: Sequence[Word]) -> list[int]:
+    """For each word, the offset of its first character in reading_text(words)."""
+    offsets: list[int] = []
+    at = 0
+    for word in words:
+        offsets.append(at)
+        at += len(read_word(word))
+    return offsets
