@@ -23,6 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 CONSTRAINTS = ROOT / "packaging" / "constraints.txt"
 ENVIRONMENT = ROOT / ".venv"
 STAMP = ENVIRONMENT / "set-up.json"
+UNFINISHED = "unfinished"  # in the stamp, in place of the packages: they may be there by halves, pip's own included
 LOG = ENVIRONMENT / "set-up.log"
 PYTHONS = ((3, 11), (3, 12), (3, 13))
 HEARTBEAT_S = 20
@@ -203,9 +204,14 @@ def read_stamp() -> dict[str, str]:
         return {}
 
 
+def write_stamp(packages: str) -> None:
+    STAMP.write_text(json.dumps({**environment_identity(), "packages": packages}), encoding="utf-8")
+
+
 def environment_fits() -> bool:
     stamp = read_stamp()
-    return environment_python().exists() and all(stamp.get(k) == v for k, v in environment_identity().items())
+    whole = stamp.pop("packages", UNFINISHED) != UNFINISHED
+    return whole and stamp == environment_identity() and environment_python().exists()
 
 
 def make_environment() -> None:
@@ -214,7 +220,7 @@ def make_environment() -> None:
     if done.returncode:
         say((done.stdout + done.stderr)[-2000:])
         raise SetUpError(f"{sys.executable} cannot make a virtual environment; its last words stand above.")
-    STAMP.write_text(json.dumps(environment_identity()), encoding="utf-8")
+    write_stamp("")
 
 
 # Packages
@@ -232,6 +238,7 @@ def packages_are_old() -> bool:
 
 
 def install_packages() -> None:
+    write_stamp(UNFINISHED)
     pin = next(line for line in CONSTRAINTS.read_text(encoding="utf-8").splitlines() if line.startswith("pip=="))
     pip("install", "--upgrade", pin)
     pip(
@@ -244,35 +251,37 @@ def install_packages() -> None:
         f"{ROOT}[dev]",
         environment={"CMAKE_BUILD_PARALLEL_LEVEL": str(os.cpu_count() or 1)},
     )
-    stamp = dict(environment_identity(), packages=packages_key())
-    STAMP.write_text(json.dumps(stamp), encoding="utf-8")
+    write_stamp(packages_key())
 
 
 def pip(*arguments: str, environment: dict[str, str] | None = None) -> None:
     """Run pip in the environment, telling how far it is; all it says goes to the log."""
     command = [str(environment_python()), "-m", "pip", "--disable-pip-version-check", "--no-input", *arguments]
+    process = subprocess.Popen(
+        command,
+        env={**os.environ, **(environment or {}), "PYTHONUNBUFFERED": "1"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        errors="replace",
+    )
     tail: list[str] = []
     teller = Teller()
-    with (
-        LOG.open("a", encoding="utf-8") as log,
-        subprocess.Popen(
-            command,
-            env={**os.environ, **(environment or {}), "PYTHONUNBUFFERED": "1"},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            encoding="utf-8",
-            errors="replace",
-        ) as process,
-    ):
-        try:
+    try:
+        with LOG.open("a", encoding="utf-8") as log:
             for line in process.stdout or ():
                 log.write(line)
                 tail = [*tail[-19:], line]
                 teller.heard(line)
-        finally:
-            teller.stop()
-    if process.returncode:
+        status = process.wait()
+    except BaseException:
+        process.terminate()
+        process.wait()
+        raise
+    finally:
+        teller.stop()
+    if status:
         say("".join(tail).rstrip())
         raise SetUpError(f"pip failed; its last words stand above, and all of them in {LOG}.")
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pincite.model import Box, BlockKind, Passage, Verdict, Word, reading_text
+from pincite.model import BlockKind, Box, Passage, Verdict, Word, reading_text
 from pincite.sentences import sentence_bounds
 
 CITATION = re.compile(r"\[(\d{1,3})\]")
@@ -115,9 +115,7 @@ def _drafts_of(text: str) -> list[DraftClaim]:
     cited = tuple(dict.fromkeys(int(number) for number in CITATION.findall(text)))
     bare = re.sub(r"\s+([.!?;,])", r"\1", " ".join(CITATION.sub(" ", text).split())).strip(" ;,")
     words = [Word(token, _NOWHERE) for token in bare.split()]
-    return [
-        DraftClaim(_ended(reading_text(words[first:end])), cited) for first, end in sentence_bounds(words)
-    ]
+    return [DraftClaim(_ended(reading_text(words[first:end])), cited) for first, end in sentence_bounds(words)]
 
 
 def _ended(sentence: str) -> str:

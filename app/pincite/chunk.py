@@ -127,9 +127,7 @@ def _natural_spans(document: Document, block: Block) -> list[tuple[Span, ...]]:
     return [_spans(places[first:end]) for first, end in sentence_bounds(words)]
 
 
-def _piece(
-    document: Document, spans: tuple[Span, ...], kind: BlockKind, count_tokens: Callable[[str], int]
-) -> Piece:
+def _piece(document: Document, spans: tuple[Span, ...], kind: BlockKind, count_tokens: Callable[[str], int]) -> Piece:
     return Piece(spans, count_tokens(reading_text(document.words_in(spans))), kind)
 
 

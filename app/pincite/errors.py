@@ -1,20 +1,20 @@
 """What can go wrong, as one tree. Each error carries a sentence for the person who meets it.
 
-    PinciteError
-    ├── RetryError              may work later without anything being changed
-    │   ├── EngineError             the model process died, ran out of memory or did not answer
-    │   ├── StoreBusyError          another process is writing to the library
-    │   └── Cancelled               the person asked to stop
-    ├── GiveUpError             will not work until the person changes something
-    │   ├── UsageError              the request itself makes no sense
-    │   ├── SettingsError           a settings file that cannot be used
-    │   ├── UnreadableError         a file that cannot be read, with the reason in plain words
-    │   │   ├── PasswordNeededError     … because it is locked
-    │   │   ├── UnsupportedError        … because nothing here reads its format
-    │   │   └── LimitError              … because reading it went past a limit (time, memory, pages)
-    │   ├── ModelError              a model that is missing, damaged or unfit
-    │   └── NotFoundError           a document, page, folder or trace that is not in the library
-    └── BugError                our mistake; the report says where
+PinciteError
+├── RetryError              may work later without anything being changed
+│   ├── EngineError             the model process died, ran out of memory or did not answer
+│   ├── StoreBusyError          another process is writing to the library
+│   └── Cancelled               the person asked to stop
+├── GiveUpError             will not work until the person changes something
+│   ├── UsageError              the request itself makes no sense
+│   ├── SettingsError           a settings file that cannot be used
+│   ├── UnreadableError         a file that cannot be read, with the reason in plain words
+│   │   ├── PasswordNeededError     … because it is locked
+│   │   ├── UnsupportedError        … because nothing here reads its format
+│   │   └── LimitError              … because reading it went past a limit (time, memory, pages)
+│   ├── ModelError              a model that is missing, damaged or unfit
+│   └── NotFoundError           a document, page, folder or trace that is not in the library
+└── BugError                our mistake; the report says where
 """
 
 from __future__ import annotations

@@ -98,7 +98,7 @@ class Library:
         root = Path(os.path.abspath(path.expanduser()))
         if not root.exists():
             raise NotFoundError(f"There is no file or folder {root}.")
-        if self._settings.library_dir == root or root in self._settings.library_dir.parents and root == root.parent:
+        if root == self._settings.data_dir or self._settings.data_dir in root.parents:
             raise GiveUpError(f"{root} holds Pincite's own data and cannot be watched.")
         self._index.add_root(str(root))
         self._rewatch()
@@ -142,16 +142,16 @@ class Library:
                 raise Cancelled("Stopped, as asked.")
             update = Update(self._update_tools(), progress, stopping)
             report = update.run()
-            return report if fast else replace(report, **self._embedded(update, report))
+            return report if fast else self._embedded(update, report)
 
-    def _embedded(self, update: Update, report: UpdateReport) -> dict[str, object]:
+    def _embedded(self, update: Update, report: UpdateReport) -> UpdateReport:
         try:
             if not self._repaired:
                 self._index.repair()
                 self._repaired = True
-            return {"embedded": update.embed(self._engine)}
+            return replace(report, embedded=update.embed(self._engine))
         except (ModelError, EngineError) as error:
-            return {"notes": (*report.notes, f"Files can be found by their words only for now. {error}")}
+            return replace(report, notes=(*report.notes, f"Files can be found by their words only for now. {error}"))
 
     def start_watching(self, on_change: Callable[[], None]) -> None:
         """Call `on_change`, from a thread of the library's, when something in the folders changed and went quiet."""
@@ -181,9 +181,7 @@ class Library:
         cancelled: Callable[[], bool] = _never,
     ) -> SearchResult:
         """The k best passages, without a language model."""
-        return search(
-            self._tools(""), query, k=k, filters=filters, mode=mode, rerank=rerank, cancelled=cancelled
-        )
+        return search(self._tools(""), query, k=k, filters=filters, mode=mode, rerank=rerank, cancelled=cancelled)
 
     def ask(
         self,

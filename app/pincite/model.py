@@ -35,9 +35,7 @@ class Box:
 
     def union(self, other: Box) -> Box:
         """The smallest box that holds both."""
-        return Box(
-            min(self.x0, other.x0), min(self.y0, other.y0), max(self.x1, other.x1), max(self.y1, other.y1)
-        )
+        return Box(min(self.x0, other.x0), min(self.y0, other.y0), max(self.x1, other.x1), max(self.y1, other.y1))
 
     def overlap_height(self, other: Box) -> float:
         """How many points of height both boxes share (0 when they share none)."""
@@ -343,7 +341,7 @@ class NotSearched:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """What one stage of a search took in, let out and cost. `note` says what went wrong or was left out, if anything."""
+    """What one stage of a search took in, let out and cost. `note` says what went wrong or was left out."""
 
     name: str
     ms: float

@@ -57,9 +57,7 @@ class _Pace:
         left_s = None
         if self.bytes and elapsed_s > 1:
             left_s = elapsed_s * max(self.total_bytes - self.bytes, 0) / self.bytes
-        return IndexProgress(
-            "reading", self.files, self.total_files, self.pages, self.pages / elapsed_s, left_s, path
-        )
+        return IndexProgress("reading", self.files, self.total_files, self.pages, self.pages / elapsed_s, left_s, path)
 
 
 class Update:
@@ -114,7 +112,7 @@ class Update:
             self._check()
             if first:
                 self._progress(IndexProgress("looking", 0, 0, path=folder.path))
-            found = sweep(Path(folder.path), settings.ignore)
+            found = sweep(Path(folder.path), settings.ignore, (str(settings.data_dir), str(settings.library_dir)))
             if found.online != folder.online:
                 index.set_online(folder.path, found.online)
             known = index.files_under(folder.path)
@@ -196,7 +194,7 @@ class Update:
             outcome = ingest_file(ingest, record, on_page, self._cancelled)
         except PinciteError:
             raise
-        except Exception as error:  # one file that trips over a mistake of ours must not stop the others
+        except Exception as error:  # noqa: BLE001 - a lane boundary: our mistake on one file must not stop the others
             self._tools.index.note_unreadable(record.path, "", FileState.FAILED, _our_mistake(error))
             outcome = Outcome.UNREADABLE
         finally:

@@ -24,10 +24,10 @@ TWO_SENTENCES_COST = 0.1  # a second sentence must add at least this share, or t
 
 TERM = re.compile(r"\d+(?:[.,:/]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)?")
 STOP_WORDS = frozenset(
-    "a an and are as at be been but by can could did do does for from had has have he her his how i if in into is it its "
-    "may me more most must my of on or our shall she should so such than that the their them then there these they this "
-    "those to under up upon was we were what when where which while who whom whose will with would you your also any all "
-    "each only per document documents".split()
+    "a an and are as at be been but by can could did do does for from had has have he her his how i if in into "
+    "is it its may me more most must my of on or our shall she should so such than that the their them then "
+    "there these they this those to under up upon was we were what when where which while who whom whose will "
+    "with would you your also any all each only per document documents".split()
 )
 NEGATIONS = frozenset("no not never none neither nor without cannot can't won't isn't aren't doesn't don't".split())
 NUMBER_WORDS = {
@@ -37,7 +37,7 @@ NUMBER_WORDS = {
         "seventeen eighteen nineteen twenty".split()
     )
 } | {"thirty": "30", "forty": "40", "fifty": "50", "sixty": "60", "ninety": "90", "hundred": "100"}
-SUFFIXES = ("ations", "ation", "ments", "ment", "ingly", "edly", "ings", "ing", "ies", "ied", "es", "ed", "ly", "s", "e")
+SUFFIXES = tuple("ations ation ments ment ingly edly ings ing ies ied es ed ly s e".split())
 
 
 @dataclass(frozen=True, slots=True)

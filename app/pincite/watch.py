@@ -53,8 +53,11 @@ class Changes:
     unchanged: int
 
 
-def sweep(root: Path, ignore: tuple[str, ...] = ()) -> Found:
-    """Look at every file under `root` (or at `root` itself, if it is a file). Links to folders are followed once."""
+def sweep(root: Path, ignore: tuple[str, ...] = (), skip: tuple[str, ...] = ()) -> Found:
+    """Look at every file under `root`, or at `root` itself if it is a file. Links to folders are followed once.
+
+    Names that match `ignore` (globs) and the folders `skip` are passed over.
+    """
     try:
         status = root.stat()
     except OSError:
@@ -62,11 +65,13 @@ def sweep(root: Path, ignore: tuple[str, ...] = ()) -> Found:
     if not os.path.isdir(root):
         return Found(True, (Seen(str(root), status.st_size, status.st_mtime_ns),))
     unreadable: list[tuple[str, str]] = []
-    files = tuple(_files_under(root, (*IGNORED, *ignore), unreadable))
+    files = tuple(_files_under(root, (*IGNORED, *ignore), skip, unreadable))
     return Found(True, files, tuple(unreadable))
 
 
-def _files_under(root: Path, ignore: tuple[str, ...], unreadable: list[tuple[str, str]]) -> Iterator[Seen]:
+def _files_under(
+    root: Path, ignore: tuple[str, ...], skip: tuple[str, ...], unreadable: list[tuple[str, str]]
+) -> Iterator[Seen]:
     visited: set[tuple[int, int]] = set()
     pending = [str(root)]
     while pending:
@@ -81,7 +86,7 @@ def _files_under(root: Path, ignore: tuple[str, ...], unreadable: list[tuple[str
             unreadable.append((folder, error.strerror or str(error)))
             continue
         for entry in entries:
-            if any(fnmatch.fnmatch(entry.name, pattern) for pattern in ignore):
+            if entry.path in skip or any(fnmatch.fnmatch(entry.name, pattern) for pattern in ignore):
                 continue
             try:
                 if entry.is_dir():
@@ -123,7 +128,7 @@ def _under(path: str, folders: Iterable[str]) -> bool:
 
 
 class Watcher:
-    """Calls `on_change`, from a thread of its own, when something under the watched roots changed and has gone quiet."""
+    """Calls `on_change`, from a thread of its own, when something under the roots changed and has gone quiet."""
 
     def __init__(self, on_change: Callable[[], None]) -> None:
         self._on_change = on_change
@@ -193,5 +198,3 @@ class _Hints(FileSystemEventHandler):
         # Opening and closing without writing is what our own reading causes: answering it would never end.
         if event.event_type not in ("opened", "closed_no_write"):
             self._changed.set()
-
-

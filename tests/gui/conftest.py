@@ -43,6 +43,8 @@ def open_window(qtbot: QtBot, nothing_left_behind: None) -> Iterator[OpenWindow]
         windows.append(window)
         window.resize(1300, 900)
         window.show()
+        window.activateWindow()
+        qtbot.waitUntil(window.isActiveWindow)  # shortcuts are for the active window
         qtbot.waitUntil(lambda: bool(library.called("update")))
         return window
 

@@ -152,4 +152,3 @@ def with_spans(index: Index, passage: Passage, spans: Sequence[Span]) -> Passage
     return replace(
         passage, text=reading_text(words), spans=tuple(spans), words=words, regions=regions_of_spans(pages, spans)
     )
-

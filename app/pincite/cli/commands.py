@@ -100,9 +100,7 @@ def window(settings: Settings, options: argparse.Namespace, output: Output) -> i
     try:
         from pincite.gui.app import run
     except ImportError as error:
-        raise UsageError(
-            f"The window cannot be opened here ({error}); `pincite ask` answers without one."
-        ) from error
+        raise UsageError(f"The window cannot be opened here ({error}); `pincite ask` answers without one.") from error
     return run(lambda: Library.open(settings), samples=options.samples)
 
 
@@ -301,4 +299,3 @@ def forget_document(settings: Settings, options: argparse.Namespace, output: Out
     else:
         output.text(f"Everything derived from {erased.info.title} is erased; its file was not touched.")
     return DONE
-

@@ -31,24 +31,24 @@ def run_demo(settings: Settings, options: argparse.Namespace, output: Output) ->
     """Index the samples, ask, print the answer, draw the first page it cites."""
     png = options.png or settings.data_dir / "demo" / "cited-page.png"
     # The engine and the stores must have let go of the folder before it is removed, hence the order of the blocks.
-    with tempfile.TemporaryDirectory(prefix="pincite-demo-", ignore_cleanup_errors=True) as folder:
-        with opened(replace(settings, library_dir=Path(folder))) as library:
-            library.add(resources_dir() / "samples" / "documents")
-            report = library.update(progress=output.index_progress)
-            output.note(f"{report.read} sample documents read. {options.question}")
-            answer: Answer | None = None
-            for event in library.ask(options.question, model=options.model):
-                if isinstance(event, TextAdded):
-                    output.progress(event.text)
-                if isinstance(event, Answered):
-                    answer = event.answer
-            if answer is None:
-                raise BugError("The question ended without an answer.")
-            region = _first_region(answer)
-            if region is not None:
-                document, place = region
-                picture = library.render(document, place.page, zoom=ZOOM, boxes=place.boxes)
-                _write(png, picture.png)
+    scratch = tempfile.TemporaryDirectory(prefix="pincite-demo-", ignore_cleanup_errors=True)
+    with scratch as folder, opened(replace(settings, library_dir=Path(folder))) as library:
+        library.add(resources_dir() / "samples" / "documents")
+        report = library.update(progress=output.index_progress)
+        output.note(f"{report.read} sample documents read. {options.question}")
+        answer: Answer | None = None
+        for event in library.ask(options.question, model=options.model):
+            if isinstance(event, TextAdded):
+                output.progress(event.text)
+            if isinstance(event, Answered):
+                answer = event.answer
+        if answer is None:
+            raise BugError("The question ended without an answer.")
+        region = _first_region(answer)
+        if region is not None:
+            document, place = region
+            picture = library.render(document, place.page, zoom=ZOOM, boxes=place.boxes)
+            _write(png, picture.png)
     _print(answer, png if region else None, output)
     return DONE if found_something(answer) else FAILED
 

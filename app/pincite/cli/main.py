@@ -88,4 +88,3 @@ def _add_common(parser: argparse.ArgumentParser, missing: object) -> None:
     parser.add_argument("--json", action="store_true", default=default(False), help="one JSON document on stdout")
     parser.add_argument("--quiet", action="store_true", default=default(False), help="no progress")
     parser.add_argument("--verbose", action="store_true", default=default(False), help="say more on stderr")
-

@@ -59,7 +59,9 @@ def add_file(settings: Settings, options: argparse.Namespace, output: Output) ->
 
 def use_named(settings: Settings, options: argparse.Namespace, output: Output) -> int:
     """`pincite models use`."""
-    model = use_model(options.name, settings.models_dir, read_catalog(catalog_file()), settings.data_dir / "settings.toml")
+    model = use_model(
+        options.name, settings.models_dir, read_catalog(catalog_file()), settings.data_dir / "settings.toml"
+    )
     if output.as_json:
         output.json({"model": model.name, "use": model.use.value})
     else:

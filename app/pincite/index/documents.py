@@ -195,9 +195,7 @@ def document_info(connection: sqlite3.Connection, document: str, path: str) -> D
     row = connection.execute("SELECT * FROM documents WHERE id = ?", (document,)).fetchone()
     if row is None:
         return None
-    return DocumentInfo(
-        row["id"], row["title"], path, row["format"], row["pages"], row["modified"], row["generation"]
-    )
+    return DocumentInfo(row["id"], row["title"], path, row["format"], row["pages"], row["modified"], row["generation"])
 
 
 def page_sizes(connection: sqlite3.Connection, document: str) -> tuple[PageSize, ...]:
@@ -212,9 +210,7 @@ def pages_of(connection: sqlite3.Connection, document: str, numbers: Iterable[in
     """The named pages of a document, with their words."""
     pages: dict[int, Page] = {}
     for number in sorted(set(numbers)):
-        row = connection.execute(
-            "SELECT * FROM pages WHERE document = ? AND number = ?", (document, number)
-        ).fetchone()
+        row = connection.execute("SELECT * FROM pages WHERE document = ? AND number = ?", (document, number)).fetchone()
         if row is not None:
             pages[number] = Page(number, row["label"], row["width"], row["height"], unpacked_words(row["words"]))
     return pages

@@ -10,7 +10,7 @@ from pincite.model import FileState, Folder, LedgerEntry, NotSearched
 
 @dataclass(frozen=True, slots=True)
 class FileRecord:
-    """What was last known of a file. `content_hash` and `document` stay those of the last reading until it is read anew."""
+    """What was last known of a file. `content_hash` and `document` are those of its last reading until the next."""
 
     path: str
     root: str
@@ -53,7 +53,8 @@ def file_at(connection: sqlite3.Connection, path: str) -> FileRecord | None:
 def waiting_files(connection: sqlite3.Connection) -> list[FileRecord]:
     """Files still to be read, smallest first, so that most of a new folder can be searched soon."""
     rows = connection.execute(
-        "SELECT files.* FROM files JOIN roots ON roots.path = files.root WHERE state = ? AND online ORDER BY size, path",
+        "SELECT files.* FROM files JOIN roots ON roots.path = files.root WHERE state = ? AND online "
+        "ORDER BY size, path",
         (FileState.WAITING.value,),
     )
     return [_record(row) for row in rows]
@@ -76,9 +77,7 @@ def note_state(connection: sqlite3.Connection, path: str, state: FileState, reas
 
 def link(connection: sqlite3.Connection, path: str, content_hash: str, document: str | None) -> None:
     """Note what a file contains, as of its last reading."""
-    connection.execute(
-        "UPDATE files SET content_hash = ?, document = ? WHERE path = ?", (content_hash, document, path)
-    )
+    connection.execute("UPDATE files SET content_hash = ?, document = ? WHERE path = ?", (content_hash, document, path))
 
 
 def drop_file(connection: sqlite3.Connection, path: str) -> None:

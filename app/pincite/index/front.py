@@ -272,9 +272,7 @@ class Index:
 
     # Vectors
 
-    def embed_pending(
-        self, embed: Callable[[Sequence[str]], Floats], on_progress: Callable[[int, int], None]
-    ) -> int:
+    def embed_pending(self, embed: Callable[[Sequence[str]], Floats], on_progress: Callable[[int, int], None]) -> int:
         """Give every chunk without a vector one, in batches that are each kept; returns how many were made."""
         done = 0
         while True:

@@ -142,9 +142,7 @@ class Vectors:
         from chromadb.config import Settings as ChromaSettings
 
         self._folder.mkdir(parents=True, exist_ok=True)
-        self._client = chromadb.PersistentClient(
-            str(self._folder), settings=ChromaSettings(anonymized_telemetry=False)
-        )
+        self._client = chromadb.PersistentClient(str(self._folder), settings=ChromaSettings(anonymized_telemetry=False))
         # The model is part of the name: vectors of two models can never meet in one collection.
         name = "chunks-" + hashlib.sha256(self._model.encode()).hexdigest()[:16]
         self._collection = self._client.get_or_create_collection(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from statistics import median
 
 from pincite.model import Block, BlockKind, Document, Line, Metadata, Page, ReadPage, Span, Word
@@ -57,7 +58,7 @@ def structured(metadata: Metadata, pages: Sequence[ReadPage]) -> Document:
         placed += on_page
         aside += extra
     drafts = _without_repeated_headers(_drafts(placed))
-    vocabulary = {word.text.casefold().strip(".,;:()") for line in body for word in line.words}
+    vocabulary = {word.text.casefold().strip(".,;:()“”\"'") for line in body for word in line.words[1:-1]}
     finished = [_finish(draft, vocabulary) for draft in drafts] + [_finish(Draft(p.role, [p]), set()) for p in aside]
     words = _words_by_page(placed + aside)
     return Document(
@@ -108,7 +109,7 @@ def _usual_pitch(lines: list[Placed]) -> float:
     """The usual distance from one line's top to the next, as a ratio to the type size."""
     ratios = [
         (after.line.box.y0 - before.line.box.y0) / before.line.size_pt
-        for before, after in zip(lines, lines[1:], strict=False)
+        for before, after in pairwise(lines)
         if before.page == after.page
         and before.column == after.column
         and before.line.size_pt > 0
@@ -123,7 +124,7 @@ def _continues(draft: Draft, last: Placed, placed: Placed, pitch: float) -> bool
         return _same_stated_block(last, placed)
     if placed.role.kind is BlockKind.HEADING or draft.role.kind is BlockKind.HEADING:
         return _same_heading(last, placed)
-    if placed.role.starts:
+    if placed.role.starts and not _wrapped_figure(draft, last, placed, pitch):
         return False
     if placed.role.kind is BlockKind.CODE or draft.role.kind is BlockKind.CODE:
         return placed.role.kind is draft.role.kind and _close(last, placed, pitch)
@@ -132,6 +133,14 @@ def _continues(draft: Draft, last: Placed, placed: Placed, pitch: float) -> bool
     if not _close(last, placed, pitch) or _sizes_differ(last.line, placed.line):
         return False
     return not _ends_paragraph(draft, last, placed)
+
+
+def _wrapped_figure(draft: Draft, last: Placed, placed: Placed, pitch: float) -> bool:
+    """Whether a line begins with a figure ("13.2 per cent") that its sentence carried over, no clause number."""
+    if draft.role.kind not in FLOWING or not placed.role.number[:1].isdigit():
+        return False
+    aligned = abs(placed.line.box.x0 - min(line.line.box.x0 for line in draft.lines)) <= INDENT_PT
+    return aligned and not STOPS.search(last.line.text) and _close(last, placed, pitch)
 
 
 def _same_stated_block(last: Placed, placed: Placed) -> bool:
@@ -245,10 +254,22 @@ def _joined_over_line_end(last: Word, following: Word, vocabulary: set[str]) -> 
     text = last.text
     if len(text) < 2 or text[-1] not in HYPHENS or not text[-2].isalpha() or not following.text[:1].isalpha():
         return replace(last, after=" ")
-    whole = text.casefold() + following.text.casefold().strip(".,;:()")
-    if text[-1] != "\u00ad" and (whole in vocabulary or not following.text[0].islower()):
-        return replace(last, after="")  # "long-term" stands elsewhere in full: the hyphen belongs to the word
+    if following.text[0].isupper():
+        return replace(last, after="")  # "Anglo-Saxon"
+    if text[-1] != "\u00ad" and _keeps_hyphen(text.casefold(), following.text.casefold(), vocabulary):
+        return replace(last, after="")
     return replace(last, after="", joined=True)
+
+
+def _keeps_hyphen(first: str, second: str, vocabulary: set[str]) -> bool:
+    """Whether the hyphen belongs to the word ("part-time") rather than to the line end ("contin-ues").
+
+    The document itself is the dictionary: it may have the word in full, or both halves as words but not the whole.
+    """
+    head, tail = first.lstrip("(“\"'"), second.rstrip(".,;:()”\"'")
+    if head + tail in vocabulary:
+        return True
+    return head[:-1] + tail not in vocabulary and head[:-1] in vocabulary and tail in vocabulary
 
 
 def _merged(spans: list[Span]) -> tuple[Span, ...]:

@@ -108,7 +108,12 @@ def _is_column(units: list[Unit]) -> bool:
     lines = [line for unit in units for line in unit.lines]
     if len(lines) < MIN_COLUMN_LINES:
         return False
-    return median(len(line.words) for line in lines) >= MIN_WORDS_PER_LINE
+    return median(_prose_words(line) for line in lines) >= MIN_WORDS_PER_LINE
+
+
+def _prose_words(line: Line) -> int:
+    """Words with letters in them: dots that lead to a page number, and figures, are no prose."""
+    return sum(1 for word in line.words if sum(char.isalpha() for char in word.text) >= 2)
 
 
 def _side_by_side(left: list[Unit], right: list[Unit]) -> bool:

@@ -24,6 +24,7 @@ NAMED_DIVISION = re.compile(
 )
 CAPTION = re.compile(r"(?:table|figure|fig\.|chart|exhibit)\s+[a-z]?\d[\d.]*[a-z]?\s*[:.–—-]", re.IGNORECASE)
 FOOTNOTE_MARK = re.compile(r"(?:\d{1,3}|[*†‡§])\.?")
+LEADER = re.compile(r"(?:[.…·_]\s?){4,}")
 SENTENCE_END = re.compile(r"[.;,:!?][\"'”’)\]]*$")
 
 
@@ -74,6 +75,8 @@ class Roles:
         if line.kind is not None:
             return Role(line.kind, line.level, starts=False)
         first = line.words[0].text
+        if LEADER.search(line.text):
+            return Role(BlockKind.PARAGRAPH)  # an entry of a table of contents, however it is numbered or set
         listed = self._outline_level(line, page)
         if listed is not None:
             return Role(BlockKind.HEADING, listed, _number_of(first), True)
