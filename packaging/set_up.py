@@ -88,7 +88,7 @@ def main() -> int:
         steps = [
             ("system packages (a minute)", missing_system_packages, install_system_packages),
             ("virtual environment (seconds)", lambda: not environment_fits(), make_environment),
-            ("packages (5 to 15 minutes, most of it compiling llama.cpp)", packages_are_old, install_packages),
+            ("packages (5 to 10 minutes, most of it compiling llama.cpp)", packages_are_old, install_packages),
         ]
         if not options.no_models:
             wanted = ["--small"] if options.small else []
@@ -303,7 +303,7 @@ class Teller:
             self._collected += 1
             self._enter(f"finding packages ({self._collected})", quietly=self._collected % 25 != 1)
         elif line.lstrip().startswith("Building wheel for llama") and "started" in line:
-            self._enter("compiling llama.cpp, 5 to 10 minutes on two cores")
+            self._enter("compiling llama.cpp, about 5 minutes on two cores")
         elif line.startswith("Installing collected packages"):
             self._enter("putting packages in place, a minute or two")
 

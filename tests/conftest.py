@@ -5,11 +5,13 @@ Qt is not imported here, so that the unit tests need no window system.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import re
 import select
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -27,7 +29,7 @@ DISPLAY_START_S = 20
 THREAD_END_S = 10
 ON_THIS_MACHINE = ("127.0.0.1", "::1", "localhost")
 
-display_key = pytest.StashKey[subprocess.Popen[bytes]]()
+display_key = pytest.StashKey[int]()  # the process of the window server
 
 
 # Kinds of test, and a display for those that show something
@@ -59,10 +61,11 @@ def _start_display(config: pytest.Config) -> bool:
     if program is None:
         return False
     told, tell = os.pipe()
-    # Its screen is asked for in the way that lets it choose a free number itself: no race with other test runs.
+    # -displayfd lets it choose a free number itself: no race with other test runs.
     command = [program, "-displayfd", str(tell), "-screen", "0", "1600x1000x24", "-nolisten", "tcp", "-noreset"]
-    server = subprocess.Popen(command, pass_fds=[tell], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    config.stash[display_key] = server
+    # A shell starts it and is gone, so that tests which look at this process's children see only their own.
+    detach = ["sh", "-c", '"$@" > /dev/null 2>&1 & echo $!', "sh", *command]
+    config.stash[display_key] = int(subprocess.run(detach, pass_fds=[tell], check=True, stdout=subprocess.PIPE).stdout)
     os.close(tell)
     with os.fdopen(told, "rb") as reader:
         ready, _, _ = select.select([reader], [], [], DISPLAY_START_S)
@@ -77,8 +80,8 @@ def _start_display(config: pytest.Config) -> bool:
 def pytest_unconfigure(config: pytest.Config) -> None:
     server = config.stash.get(display_key, None)
     if server is not None:
-        server.terminate()
-        server.wait()
+        with contextlib.suppress(ProcessLookupError):  # it did not start, or its work was done before ours
+            os.kill(server, signal.SIGTERM)
 
 
 # No network

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pincite.model import BlockKind, Box, Passage, Verdict, Word, reading_text
+from pincite.model import Box, Passage, Verdict, Word, reading_text
 from pincite.sentences import sentence_bounds
 
 CITATION = re.compile(r"\[(\d{1,3})\]")
@@ -18,6 +18,7 @@ QUOTE_FLOOR = -4.0
 # A second quote must be nearly as good as the first.
 QUOTE_MARGIN = 1.5
 MAX_QUOTES = 3
+CELL_SEPARATOR = " | "
 _NOWHERE = Box(0.0, 0.0, 0.0, 0.0)
 
 
@@ -123,22 +124,26 @@ def _ended(sentence: str) -> str:
 
 
 def quote_candidates(passages: Sequence[Passage]) -> list[QuoteCandidate]:
-    """Every sentence (or table row, or line of a log) of the passages that could stand as a quote."""
+    """Every sentence (or table row, or line of a log) of the passages that could stand as a quote, each once."""
     candidates: list[QuoteCandidate] = []
     for number, passage in enumerate(passages):
-        bounds = sentence_bounds(passage.words)
-        header = reading_text(passage.words[bounds[0][0] : bounds[0][1]]) if _is_table(passage) and bounds else ""
-        for index, (first, end) in enumerate(bounds):
+        header: list[str] = []
+        for first, end in sentence_bounds(passage.words):
             text = reading_text(passage.words[first:end])
-            if not any(char.isalnum() for char in text) or (header and index == 0):
-                continue
-            lead = header or " › ".join(passage.heading_path)
-            candidates.append(QuoteCandidate(number, first, end, text, f"{lead}\n{text}" if lead else text))
+            cells = text.split(CELL_SEPARATOR)
+            is_header = len(cells) > 1 and not header
+            header = header or cells if len(cells) > 1 else []
+            if not is_header and any(char.isalnum() for char in text):
+                lead = " › ".join(passage.heading_path)
+                candidates.append(QuoteCandidate(number, first, end, text, f"{lead}\n{_row_read_out(header, cells)}"))
     return candidates
 
 
-def _is_table(passage: Passage) -> bool:
-    return passage.kind is BlockKind.TABLE
+def _row_read_out(header: list[str], cells: list[str]) -> str:
+    """ "Limit: £95; Who decides: Manager": a row as one would read it to somebody who does not see the table."""
+    if len(header) != len(cells):
+        return "; ".join(cells)
+    return "; ".join(f"{name}: {cell}" for name, cell in zip(header, cells, strict=True))
 
 
 def word_scores(question: str, candidates: Sequence[QuoteCandidate]) -> list[float]:

@@ -17,6 +17,7 @@ from pincite.sentences import sentence_bounds
 CHUNKER_VERSION = "1"
 MAX_CONTEXT_CHARS = 240  # a runaway heading must not push the text itself out of the embedder's window
 PATH_SEPARATOR = " › "
+MAX_REPEATED_SHARE = 0.5  # of a chunk: what a table repeats must leave room for rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,7 @@ def _scopes(document: Document, count_tokens: Callable[[str], int], limit: int) 
     path: list[tuple[int, str]] = []
     caption: tuple[Piece, ...] = ()
     for block in document.blocks:
-        if block.kind is BlockKind.FURNITURE:
+        if block.kind is BlockKind.FURNITURE or not block.spans:
             continue
         if block.kind is BlockKind.HEADING:
             text = reading_text(document.words_in(block.spans))
@@ -78,25 +79,44 @@ def _scopes(document: Document, count_tokens: Callable[[str], int], limit: int) 
             scopes.append(Scope(tuple(entry[1] for entry in path), block.spans))
             caption = ()
             continue
-        pieces = _pieces(document, block, count_tokens, limit)
-        _add_block(scopes[-1], block, pieces, caption)
-        caption = tuple(pieces) if block.kind is BlockKind.CAPTION else ()
+        if block.kind is BlockKind.TABLE and block.rows:
+            _add_table(scopes[-1], block, caption, document, count_tokens, limit)
+            caption = ()
+        else:
+            pieces = _pieces(document, block, count_tokens, limit)
+            _add_text(scopes[-1], block, pieces)
+            caption = tuple(pieces) if block.kind is BlockKind.CAPTION else ()
     return scopes
 
 
-def _add_block(scope: Scope, block: Block, pieces: list[Piece], caption: tuple[Piece, ...]) -> None:
-    if block.kind is BlockKind.TABLE:
-        if caption and scope.runs and scope.runs[-1][-len(caption) :] == list(caption):
-            del scope.runs[-1][-len(caption) :]  # it is repeated with the table instead
-            if not scope.runs[-1]:
-                del scope.runs[-1], scope.repeated[-1]
-        scope.runs.append(pieces[block.header_rows :] or pieces)
-        scope.repeated.append(caption + (tuple(pieces[: block.header_rows]) if len(pieces) > block.header_rows else ()))
-    elif block.kind in (BlockKind.CODE, BlockKind.FOOTNOTE) or not _goes_with_last(scope):
+def _add_text(scope: Scope, block: Block, pieces: list[Piece]) -> None:
+    if block.kind in (BlockKind.CODE, BlockKind.FOOTNOTE) or not _goes_with_last(scope):
         scope.runs.append(pieces)
         scope.repeated.append(())
     else:
         scope.runs[-1] += pieces
+
+
+def _add_table(
+    scope: Scope,
+    block: Block,
+    caption: tuple[Piece, ...],
+    document: Document,
+    count_tokens: Callable[[str], int],
+    limit: int,
+) -> None:
+    """A table's rows as a run, with its caption and header before each part, if they leave room for the rows."""
+    header_rows = block.header_rows if block.header_rows < len(block.rows) else 0
+    rows = [_piece(document, row, block.kind, count_tokens) for row in block.rows]
+    repeated = (*caption, *rows[:header_rows])
+    if sum(piece.tokens for piece in repeated) > MAX_REPEATED_SHARE * limit:
+        repeated, header_rows = (), 0
+    elif caption:  # it was added as text, and is repeated with the table instead
+        del scope.runs[-1][-len(caption) :]
+        if not scope.runs[-1]:
+            del scope.runs[-1], scope.repeated[-1]
+    scope.runs.append([part for row in rows[header_rows:] for part in _fitting(document, row, count_tokens, limit)])
+    scope.repeated.append(repeated)
 
 
 def _goes_with_last(scope: Scope) -> bool:
@@ -106,11 +126,11 @@ def _goes_with_last(scope: Scope) -> bool:
 
 def _pieces(document: Document, block: Block, count_tokens: Callable[[str], int], limit: int) -> list[Piece]:
     """The block's pieces; one that is longer than the limit is cut hard, between words."""
-    whole = [_piece(document, spans, block.kind, count_tokens) for spans in _natural_spans(document, block)]
-    pieces: list[Piece] = []
-    for piece in whole:
-        pieces += [piece] if piece.tokens <= limit else _cut(document, piece, count_tokens, limit)
-    if pieces and _begins_clause(block):
+    places = _places(block.spans)
+    bounds = sentence_bounds(document.words_in(block.spans))
+    whole = [_piece(document, _spans(places[first:end]), block.kind, count_tokens) for first, end in bounds]
+    pieces = [part for piece in whole for part in _fitting(document, piece, count_tokens, limit)]
+    if _begins_clause(block):
         pieces[0] = Piece(pieces[0].spans, pieces[0].tokens, pieces[0].kind, starts_chunk=True)
     return pieces
 
@@ -119,33 +139,25 @@ def _begins_clause(block: Block) -> bool:
     return block.kind is BlockKind.PARAGRAPH and "." in block.number
 
 
-def _natural_spans(document: Document, block: Block) -> list[tuple[Span, ...]]:
-    if block.kind is BlockKind.TABLE and block.rows:
-        return list(block.rows)
-    places = _places(block.spans)
-    words = document.words_in(block.spans)
-    return [_spans(places[first:end]) for first, end in sentence_bounds(words)]
-
-
 def _piece(document: Document, spans: tuple[Span, ...], kind: BlockKind, count_tokens: Callable[[str], int]) -> Piece:
     return Piece(spans, count_tokens(reading_text(document.words_in(spans))), kind)
 
 
-def _cut(document: Document, piece: Piece, count_tokens: Callable[[str], int], limit: int) -> list[Piece]:
-    """Pieces of at most `limit` tokens, as even as may be: the last resort for an endless sentence or row."""
+def _fitting(document: Document, piece: Piece, count_tokens: Callable[[str], int], limit: int) -> list[Piece]:
+    """The piece itself, or parts of it of at most `limit` tokens: the last resort for an endless sentence or row.
+
+    A single "word" that is longer (base64, a ruled line) stays whole: the embedder truncates it.
+    """
     places = _places(piece.spans)
+    if piece.tokens <= limit or len(places) == 1:
+        return [piece]
     parts = -(-piece.tokens // limit)
-    size = max(1, len(places) // parts)
-    cut = [places[at : at + size] for at in range(0, len(places), size)]
-    made = [_piece(document, _spans(part), piece.kind, count_tokens) for part in cut]
-    # A single "word" may be longer than the limit (base64, a ruled line): it stays whole, the embedder truncates it.
-    return [
-        smaller
-        for part, places_of in zip(made, cut, strict=True)
-        for smaller in (
-            [part] if part.tokens <= limit or len(places_of) == 1 else _cut(document, part, count_tokens, limit)
-        )
-    ]
+    size = -(-len(places) // parts)
+    fitting: list[Piece] = []
+    for at in range(0, len(places), size):
+        part = _piece(document, _spans(places[at : at + size]), piece.kind, count_tokens)
+        fitting += _fitting(document, part, count_tokens, limit)
+    return fitting
 
 
 def _places(spans: Sequence[Span]) -> list[tuple[int, int]]:
@@ -185,7 +197,8 @@ class _Maker:
         ]
         if not groups and scope.heading_spans:
             heading = _piece(self._document, scope.heading_spans, BlockKind.HEADING, self._count_tokens)
-            groups = [([heading], ())]
+            parts = _fitting(self._document, heading, self._count_tokens, self._limits.chunk_tokens)
+            groups = [([part], ()) for part in parts]
             scope = Scope(scope.heading_path)
         for section_groups in _grouped(groups, self._limits.section_tokens):
             self._add_section(scope, section_groups)

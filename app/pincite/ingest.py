@@ -12,8 +12,8 @@ from pathlib import Path
 
 from pincite.chunk import CHUNKER_VERSION, ChunkLimits, chunked
 from pincite.engine import TokenCounter
-from pincite.errors import LimitError, PasswordNeededError, UnreadableError, UnsupportedError
-from pincite.extract import ReadDocument, Reader
+from pincite.errors import BugError, PasswordNeededError, UnreadableError, UnsupportedError
+from pincite.extract import ReadDocument, Reader, supported
 from pincite.index import Index, Reading
 from pincite.index.files import FileRecord
 from pincite.model import FileState, Metadata
@@ -39,6 +39,7 @@ class Outcome(StrEnum):
     KNOWN = "known"  # its content is already in the library
     UNREADABLE = "unreadable"
     CHANGING = "changing"  # it was written to while it was read; it stays in the queue
+    DROPPED = "dropped"  # it was taken out of the library while it was read
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,15 +62,16 @@ def ingest_file(
     path = Path(record.path)
     content = ""
     try:
-        content = content_hash(path)
-        if tools.index.link_known(record.path, content) is not None:
-            return Outcome.KNOWN
+        if supported(path):  # else the reader only says why not, and hashing a film to hear that takes long
+            content = content_hash(path)
+            if tools.index.link_known(record.path, content) is not None:
+                return Outcome.KNOWN
         read = tools.reader.read(path, on_page=on_page, cancelled=cancelled)
         if _stamp(path) != (record.size, record.mtime_ns):
             return Outcome.CHANGING
     except FileNotFoundError:
         return Outcome.CHANGING  # gone or renamed meanwhile: the next sweep says which
-    except (UnreadableError, OSError) as error:
+    except (UnreadableError, BugError, OSError) as error:
         state, reason = _failure(error)
         tools.index.note_unreadable(record.path, content, state, reason)
         return Outcome.UNREADABLE
@@ -77,8 +79,12 @@ def ingest_file(
     if not any(line.words for page in read.pages for line in page.lines):
         tools.index.note_unreadable(record.path, content, state, reason)
         return Outcome.UNREADABLE
-    tools.index.store(record.path, _reading(tools, record, content, read, state, reason))
-    return Outcome.READ
+    with tools.index.naming():
+        # Looked at again: another thread may have read a copy of it meanwhile.
+        if tools.index.link_known(record.path, content) is not None:
+            return Outcome.KNOWN
+        stored = tools.index.store(record.path, _reading(tools, record, content, read, state, reason))
+    return Outcome.READ if stored else Outcome.DROPPED
 
 
 def content_hash(path: Path) -> str:
@@ -126,12 +132,12 @@ def _stamp(path: Path) -> tuple[int, int]:
     return status.st_size, status.st_mtime_ns
 
 
-def _failure(error: UnreadableError | OSError) -> tuple[FileState, str]:
+def _failure(error: UnreadableError | BugError | OSError) -> tuple[FileState, str]:
     if isinstance(error, PasswordNeededError):
         return FileState.PASSWORD, str(error)
     if isinstance(error, UnsupportedError):
         return FileState.UNSUPPORTED, str(error)
-    if isinstance(error, (UnreadableError, LimitError)):
+    if isinstance(error, (UnreadableError, BugError)):
         return FileState.FAILED, str(error)
     return FileState.FAILED, f"The file cannot be opened: {error.strerror or error}."
 

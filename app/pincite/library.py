@@ -6,11 +6,13 @@ Every method blocks, may be called from any thread, and raises PinciteError with
 from __future__ import annotations
 
 import os
+import stat
 import threading
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 
 from pincite.ask import Tools, ask, load_prompt, search
@@ -18,7 +20,7 @@ from pincite.chunk import ChunkLimits
 from pincite.contract import answer_json
 from pincite.engine import Engine, TokenCounter, token_counter
 from pincite.engine.models import best_answer_model, read_catalog
-from pincite.errors import Cancelled, EngineError, GiveUpError, ModelError, NotFoundError
+from pincite.errors import Cancelled, EngineError, GiveUpError, ModelError, NotFoundError, UsageError
 from pincite.extract import Reader
 from pincite.index import Index
 from pincite.model import (
@@ -39,9 +41,10 @@ from pincite.model import (
 from pincite.privacy import refused_connections
 from pincite.settings import Settings, catalog_file, resources_dir
 from pincite.update import Update, UpdateTools
-from pincite.watch import Watcher
+from pincite.watch import Watcher, is_text
 
 MAX_ZOOM = 8.0  # pixels per point: 576 dpi
+MAX_RESULTS = 10_000
 
 
 def _never() -> bool:
@@ -50,6 +53,28 @@ def _never() -> bool:
 
 def _ignore(progress: IndexProgress) -> None:
     """Progress that nobody asked for."""
+
+
+def absolute(path: Path) -> str:
+    """The path as folders and files are stored. Raises NotFoundError."""
+    try:
+        return os.path.abspath(path.expanduser())
+    except RuntimeError as error:
+        raise NotFoundError(f"There is no person here whose folder is {path.parts[0]}.") from error
+
+
+def _valid(text: str) -> str:
+    """The text as UTF-8 has it: a terminal hands on bytes that are none as lone surrogates, which nothing can store."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def document_named(name: str) -> str:
+    """What a person called a document, as the library knows it: a path in full, an id or title as it is."""
+    try:
+        is_path = os.sep in name or Path(name).exists()
+    except OSError:  # too long for a path
+        is_path = False
+    return absolute(Path(name)) if is_path else name
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,17 +120,25 @@ class Library:
 
     def add(self, path: Path) -> None:
         """Watch a folder, or one file, from now on. `update` reads it. Raises NotFoundError, GiveUpError."""
-        root = Path(os.path.abspath(path.expanduser()))
-        if not root.exists():
-            raise NotFoundError(f"There is no file or folder {root}.")
-        if root == self._settings.data_dir or self._settings.data_dir in root.parents:
-            raise GiveUpError(f"{root} holds Pincite's own data and cannot be watched.")
+        root = Path(absolute(path))
+        try:
+            mode = root.stat().st_mode
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "its name cannot be used"
+            raise NotFoundError(f"The file or folder {root} cannot be opened: {reason}.") from error
+        if not stat.S_ISDIR(mode) and not stat.S_ISREG(mode):
+            raise GiveUpError(f"{root} is neither a file nor a folder.")
+        if not is_text(str(root)):
+            raise GiveUpError("A file or folder whose name is not valid text cannot be watched; give it another.")
+        for own in (self._settings.data_dir, self._settings.library_dir):
+            if root == own or own in root.parents:
+                raise GiveUpError(f"{root} holds Pincite's own data and cannot be watched.")
         self._index.add_root(str(root))
         self._rewatch()
 
     def remove(self, path: Path) -> UpdateReport:
         """Stop watching a folder or file and erase everything that was read from it alone."""
-        root = os.path.abspath(path.expanduser())
+        root = absolute(path)
         if root not in {folder.path for folder in self._index.folders()}:
             raise NotFoundError(f"{root} is not among the watched folders and files.")
         deleted = self._index.drop_root(root)
@@ -140,6 +173,7 @@ class Library:
         with self._updating, self._index.only_writer():
             if stopping():
                 raise Cancelled("Stopped, as asked.")
+            self._rewatch()  # before looking: a folder that came back must not change unseen in between
             update = Update(self._update_tools(), progress, stopping)
             report = update.run()
             return report if fast else self._embedded(update, report)
@@ -181,7 +215,12 @@ class Library:
         cancelled: Callable[[], bool] = _never,
     ) -> SearchResult:
         """The k best passages, without a language model."""
-        return search(self._tools(""), query, k=k, filters=filters, mode=mode, rerank=rerank, cancelled=cancelled)
+        if k > MAX_RESULTS:
+            raise UsageError(f"At most {MAX_RESULTS:,} results can be asked for at once.")
+        tools = self._tools("")
+        # In one state: else a document that is replaced between two stages is found in neither version.
+        with self._index.one_state():
+            return search(tools, _valid(query), k=k, filters=filters, mode=mode, rerank=rerank, cancelled=cancelled)
 
     def ask(
         self,
@@ -196,10 +235,14 @@ class Library:
 
         `model` names a language model to write with, whether or not its prose can be trusted.
         """
+        question = _valid(question)
         tools = self._tools(self._writer(model) if mode == "normal" else "")
         trace = uuid.uuid4().hex[:12]
         asked = datetime.now(UTC).isoformat(timespec="seconds")
-        for event in ask(tools, question, filters=filters, mode=mode, trace=trace, cancelled=cancelled):
+        events = ask(tools, question, filters=filters, mode=mode, trace=trace, cancelled=cancelled)
+        with self._index.one_state():  # until the sources are found, as in `search`
+            first = next(events)
+        for event in chain([first], events):
             if isinstance(event, Answered):
                 answer = event.answer
                 body = answer_json(answer) | {"asked": asked, "prompt": self._prompt.version}
@@ -244,10 +287,7 @@ class Library:
 
     def document(self, document: str) -> DocumentInfo:
         """A document by its id or by the path of one of its files. Raises NotFoundError."""
-        named = document
-        if os.sep in document or Path(document).exists():
-            named = os.path.abspath(Path(document).expanduser())
-        return self._index.document_info(named)
+        return self._index.document_info(document_named(document))
 
     def page_sizes(self, document: str) -> tuple[PageSize, ...]:
         """Sizes and printed labels of all pages."""
@@ -256,7 +296,7 @@ class Library:
     def page(self, document: str, number: int) -> Page:
         """A page with its words. Raises NotFoundError."""
         info = self.document(document)
-        page = self._index.pages(info.id, [number]).get(number)
+        page = self._index.pages(info.id, [number]).get(number) if 1 <= number <= info.pages else None
         if page is None:
             raise NotFoundError(f"{info.title} has no page {number}; it has {info.pages}.")
         return page

@@ -53,11 +53,13 @@ class Box:
 
 def union_of(boxes: Iterable[Box]) -> Box:
     """The smallest box that holds all of `boxes`, of which there must be at least one."""
-    rest = iter(boxes)
-    whole = next(rest)
-    for box in rest:
-        whole = whole.union(box)
-    return whole
+    listed = list(boxes)
+    return Box(
+        min(box.x0 for box in listed),
+        min(box.y0 for box in listed),
+        max(box.x1 for box in listed),
+        max(box.y1 for box in listed),
+    )
 
 
 @dataclass(frozen=True, slots=True)

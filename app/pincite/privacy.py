@@ -2,11 +2,13 @@
 
 Two measures. `quiet_environment` tells libraries in advance to stay offline and to report nothing. The guard refuses
 whatever tries all the same: a Python audit hook sees every use of Python's sockets, by any library, and cannot be
-taken out again. Native code that opens sockets of its own is not seen by it.
+taken out again. Native code that opens sockets of its own is not seen by it, and neither are the programs that a
+process starts.
 """
 
 from __future__ import annotations
 
+import functools
 import ipaddress
 import logging
 import os
@@ -24,6 +26,16 @@ LOCAL_FAMILIES = frozenset(getattr(socket, name) for name in ("AF_UNIX", "AF_NET
 INTERNET_FAMILIES = frozenset({socket.AF_INET, socket.AF_INET6})
 # The modules between the code that wants a connection and the guard: the caller is the first frame outside them.
 PLUMBING = frozenset({"socket", "ssl", "asyncio", "http", "urllib", "urllib3", "logging", "selectors"})
+
+
+# Given a host name, these ask a name server before they raise their audit event, which would tell it the name. The
+# address is their last argument.
+RESOLVING = {
+    "connect": "socket.connect",
+    "connect_ex": "socket.connect",
+    "bind": "socket.bind",
+    "sendto": "socket.sendto",
+}
 
 
 class ConnectionNotAllowed(PermissionError):
@@ -110,7 +122,7 @@ class _Guard:
 
     def __init__(self) -> None:
         self.refused = 0
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # counting may be interrupted by what is refused too
         self._installed = False
         self._checks: dict[str, Callable[[tuple[Any, ...]], bool]] = {
             "socket.connect": _stays_here,
@@ -129,6 +141,19 @@ class _Guard:
                 return
             self._installed = True
         sys.addaudithook(self.hook)
+        for method, event in RESOLVING.items():
+            self._check_first(method, event)
+
+    def _check_first(self, method: str, event: str) -> None:
+        original = getattr(socket.socket, method)
+
+        @functools.wraps(original)
+        def checked(used: socket.socket, *arguments: Any) -> Any:
+            if arguments:
+                self.hook(event, (used, arguments[-1]))
+            return original(used, *arguments)
+
+        setattr(socket.socket, method, checked)
 
     def hook(self, event: str, arguments: tuple[Any, ...]) -> None:
         check = self._checks.get(event)

@@ -8,6 +8,7 @@ document. Limits on time and memory are enforced from here, outside the child, w
 from __future__ import annotations
 
 import json
+import logging
 import os
 import queue
 import struct
@@ -20,6 +21,8 @@ from dataclasses import dataclass
 from typing import IO, Any
 
 import psutil
+
+logger = logging.getLogger(__name__)
 
 HEADER = struct.Struct(">II")  # bytes of JSON, bytes of the block that follows
 MAX_MESSAGE_BYTES = 64 << 20
@@ -179,14 +182,20 @@ class Child:
         try:
             self._process.wait(TERMINATE_GRACE_S)
         except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait(KILL_GRACE_S)
+            self._kill()
         for process in offspring:
             try:
                 process.kill()
             except psutil.Error:
                 pass  # it ended with its parent
         self._release()
+
+    def _kill(self) -> None:
+        self._process.kill()
+        try:
+            self._process.wait(KILL_GRACE_S)
+        except subprocess.TimeoutExpired:
+            logger.warning("Process %d cannot be ended: it hangs inside the system", self._process.pid)
 
     def _offspring(self) -> list[psutil.Process]:
         try:
@@ -213,8 +222,7 @@ class Child:
         try:
             self._process.wait(KILL_GRACE_S)
         except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait(KILL_GRACE_S)
+            self._kill()
         if self._error_pump is not threading.current_thread():
             self._error_pump.join(TERMINATE_GRACE_S)  # its last words may still be on their way
         last_words = b"".join(list(self._last_words)).decode("utf-8", "replace")[-4000:]

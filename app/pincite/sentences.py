@@ -10,7 +10,10 @@ from collections.abc import Sequence
 
 from pincite.model import Box, Word, read_word, reading_text
 
-ENDS = re.compile(r"[.!?…][\"'”’)\]»]*$")
+CLOSING = "\"'”’)]»"
+OPENING = "\"'“‘„([«¿¡"
+ENDS = re.compile(rf"[.!?…][{re.escape(CLOSING)}]*$")
+WIDE_ENDS = re.compile(r"[。！？][」』）”’]*$")
 # A full stop after these does not end a sentence. "no" and "art" end sentences too, hence the digit test below.
 ABBREVIATIONS = frozenset(
     "mr mrs ms dr prof st sr jr hon rev gen col sgt capt vs v cf eg ie etc al approx est inc ltd co corp llc llp plc "
@@ -18,8 +21,12 @@ ABBREVIATIONS = frozenset(
     "u.k jan feb mar apr jun jul aug sep sept oct nov dec".split()
 )
 BEFORE_NUMBERS = frozenset("no nos art arts nr cl".split())
+# A number with a full stop is that of the clause itself at the beginning of a sentence, or after one of these there.
+DIVISIONS = frozenset("article section clause schedule annex appendix exhibit part chapter".split())
+NUMBER = re.compile(r"\(?\d{1,3}(\.\d{1,3})*")
+MONTHS = frozenset("januar februar märz april mai juni juli august september oktober november dezember".split())
+BEGINS_WITH_MARK = frozenset("•-–—§£€$")
 _NOWHERE = Box(0.0, 0.0, 0.0, 0.0)
-OPENS = re.compile(r"[\"'“‘(\[«]*[A-Z0-9À-ÖØ-Þ•\-–—§]")
 
 
 def sentence_bounds(words: Sequence[Word]) -> list[tuple[int, int]]:
@@ -30,24 +37,38 @@ def sentence_bounds(words: Sequence[Word]) -> list[tuple[int, int]]:
     bounds: list[tuple[int, int]] = []
     first = 0
     for index, word in enumerate(words):
-        if index + 1 == len(words) or "\n" in word.after or _ends_sentence(word.text, words[index + 1].text):
+        if index + 1 == len(words) or "\n" in word.after or _ends_sentence(words, first, index):
             bounds.append((first, index + 1))
             first = index + 1
     return bounds
 
 
-def _ends_sentence(text: str, following: str) -> bool:
-    if not ENDS.search(text) or not OPENS.match(following):
+def _ends_sentence(words: Sequence[Word], first: int, index: int) -> bool:
+    """Whether word `index` ends the sentence that begins at `first`; another word follows."""
+    text, following = words[index].text, words[index + 1].text
+    if WIDE_ENDS.search(text):
+        return True
+    if not ENDS.search(text) or not _may_begin(following):
         return False
-    bare = text.rstrip("\"'”’)]»")
+    bare = text.rstrip(CLOSING)
     if not bare.endswith("."):
         return True
-    stem = bare[:-1].casefold().lstrip("\"'“‘([«")
-    if stem in ABBREVIATIONS or (len(stem) == 1 and stem.isalpha() and bare[0].isupper()):
+    printed = bare[:-1].lstrip(OPENING)
+    stem = printed.casefold()
+    if stem in ABBREVIATIONS or (len(printed) == 1 and printed.isupper()):
         return False
     if stem in BEFORE_NUMBERS and following[:1].isdigit():
         return False
-    return not re.fullmatch(r"\(?\d{1,3}(\.\d{1,3})*", stem)  # a clause number stands before its sentence
+    if not NUMBER.fullmatch(stem):
+        return True
+    numbers_clause = index == first or (index == first + 1 and words[first].text.casefold() in DIVISIONS)
+    return not numbers_clause and following.casefold().rstrip(".,;:") not in MONTHS  # "am 3. Oktober"
+
+
+def _may_begin(word: str) -> bool:
+    """Whether a sentence may begin with this word: no small letter does, in whatever script."""
+    start = word.lstrip(OPENING)[:1]
+    return start in BEGINS_WITH_MARK or (start.isalnum() and not start.islower())
 
 
 def sentences(text: str) -> list[str]:

@@ -17,6 +17,7 @@ import platformdirs
 from pincite.errors import SettingsError
 
 PACKAGE_DIR = Path(__file__).resolve().parent
+LEAST = {"gpu_layers": -1, "threads": 0, "engine_idle_s": 0, "settle_s": 0}  # of other numbers: 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,23 +51,28 @@ class Settings:
     def models_dir(self) -> Path:
         """Where installed models live: shared by all libraries."""
         chosen = os.environ.get("PINCITE_MODELS")
-        return Path(chosen) if chosen else self.data_dir / "models"
+        return _place(chosen) if chosen else self.data_dir / "models"
 
 
 def default_data_dir() -> Path:
     """The person's data folder for this application; PINCITE_DATA overrides it."""
     chosen = os.environ.get("PINCITE_DATA")
-    return Path(chosen) if chosen else Path(platformdirs.user_data_path("pincite", appauthor=False))
+    return _place(chosen) if chosen else Path(platformdirs.user_data_path("pincite", appauthor=False))
 
 
 def load_settings(library: Path | None = None) -> Settings:
     """Settings from file and environment. Raises SettingsError with the key and what was wrong with it."""
     data_dir = default_data_dir()
     from_environment = os.environ.get("PINCITE_LIBRARY")
-    chosen = library or (Path(from_environment) if from_environment else data_dir / "library")
+    chosen = library or from_environment or data_dir / "library"
     path = data_dir / "settings.toml"
     values = _checked(_read_toml(path), path) if path.is_file() else {}
-    return Settings(data_dir=data_dir, library_dir=chosen.expanduser().absolute(), **values)
+    return Settings(data_dir=data_dir, library_dir=_place(chosen), **values)
+
+
+def _place(chosen: Path | str) -> Path:
+    """A chosen folder, wherever the child processes that are told of it may be."""
+    return Path(chosen).expanduser().absolute()
 
 
 def _read_toml(path: Path) -> dict[str, Any]:
@@ -91,8 +97,8 @@ def _checked(values: dict[str, Any], path: Path) -> dict[str, Any]:
             checked[key] = value
         else:
             raise SettingsError(f"The setting {key} in {path} must be like {default!r}, not {value!r}.")
-        if isinstance(value, (int, float)) and value < 0 and key != "gpu_layers":
-            raise SettingsError(f"The setting {key} in {path} cannot be negative.")
+        if isinstance(value, (int, float)) and not value >= LEAST.get(key, 1):
+            raise SettingsError(f"The setting {key} in {path} must be at least {LEAST.get(key, 1)}, not {value}.")
     return checked
 
 

@@ -8,7 +8,7 @@ import queue
 import threading
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,7 +20,7 @@ from pincite.extract import Reader
 from pincite.index import Index
 from pincite.index.files import FileRecord
 from pincite.ingest import IngestTools, Outcome, content_hash, ingest_file
-from pincite.model import FileState, IndexProgress, UpdateReport
+from pincite.model import FileState, Folder, IndexProgress, UpdateReport
 from pincite.settings import Settings
 from pincite.watch import Changes, Seen, changes, sweep
 
@@ -39,6 +39,22 @@ class UpdateTools:
     settings: Settings
     count_tokens: TokenCounter
     limits: ChunkLimits
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """How a root differs from what is known of it, and what was known of its files that are gone."""
+
+    root: str
+    change: Changes
+    gone: dict[str, FileRecord]
+
+    def arrivals(self) -> tuple[Seen, ...]:
+        return (*self.change.new, *self.change.changed)
+
+
+class _NotShown(Exception):
+    """The shell could not show progress: its fault, and not that of the file that was being read."""
 
 
 @dataclass(slots=True)
@@ -80,7 +96,8 @@ class Update:
             changing = self._read_waiting()
             if not unsettled and not changing:
                 break
-            self._let_settle()
+            if round_number < MAX_SWEEPS - 1:
+                self._let_settle()
         else:
             self._notes.append(f"{unsettled + changing} files are still being written and will be read later.")
         return UpdateReport(**self._counts, notes=tuple(dict.fromkeys(self._notes)))
@@ -104,42 +121,61 @@ class Update:
             raise Cancelled("Stopped, as asked.")
 
     def _sweep_all(self, *, first: bool) -> int:
-        """Note what is new, changed and gone under every root; returns how many files have not settled."""
+        """Note what is new, changed and gone under every root; returns how many files have not settled.
+
+        All roots are looked at before anything is noted, so that a file moved from one to another is not taken for
+        one that is gone.
+        """
+        folders = self._tools.index.folders()
+        looks = [self._looked_at(folder, folders, first=first) for folder in folders]
+        self._apply(looks)
+        if first:
+            self._counts["unchanged"] = sum(look.change.unchanged for look in looks)
+        return sum(len(look.change.unsettled) for look in looks)
+
+    def _looked_at(self, folder: Folder, folders: Sequence[Folder], *, first: bool) -> _Look:
+        self._check()
         index, settings = self._tools.index, self._tools.settings
-        unsettled = 0
-        self._counts["unchanged"] = 0
-        for folder in index.folders():
-            self._check()
-            if first:
-                self._progress(IndexProgress("looking", 0, 0, path=folder.path))
-            found = sweep(Path(folder.path), settings.ignore, (str(settings.data_dir), str(settings.library_dir)))
-            if found.online != folder.online:
-                index.set_online(folder.path, found.online)
-            known = index.files_under(folder.path)
-            seen_before = {path: (record.size, record.mtime_ns) for path, record in known.items()}
-            change = changes(found, seen_before, time.time(), settings.settle_s)
-            self._apply(folder.path, change, known)
-            self._notes += [f"{path} could not be looked into: {reason}." for path, reason in found.unreadable]
-            unsettled += len(change.unsettled)
-        return unsettled
+        if first:
+            self._progress(IndexProgress("looking", 0, 0, path=folder.path))
+        known = index.files_under(folder.path)
+        # What is watched by itself is not looked at a second time through a folder around it.
+        others = [other.path for other in folders if other.path != folder.path]
+        skip = (str(settings.data_dir), str(settings.library_dir), *others)
+        found = sweep(Path(folder.path), settings.ignore, skip, was_file=folder.path in known)
+        if found.online != folder.online:
+            index.set_online(folder.path, found.online)
+        self._notes += [f"{_shown(path)} could not be looked into: {reason}." for path, reason in found.unreadable]
+        seen_before = {path: (record.size, record.mtime_ns) for path, record in known.items()}
+        change = changes(found, seen_before, time.time(), settings.settle_s)
+        return _Look(folder.path, change, {path: known[path] for path in change.gone})
 
-    def _apply(self, root: str, change: Changes, known: dict[str, FileRecord]) -> None:
+    def _apply(self, looks: Sequence[_Look]) -> None:
         index = self._tools.index
-        index.note_seen([(seen.path, root, seen.size, seen.mtime_ns) for seen in (*change.new, *change.changed)])
-        gone_sizes = {known[path].size for path in change.gone}
-        for seen in change.new:
-            if seen.size in gone_sizes and self._is_known(seen):
-                self._counts["moved"] += 1
-        deleted = index.drop_files(change.gone)
-        self._counts["deleted"] += deleted
-        self._counts["unchanged"] += change.unchanged
+        gone = {path: record for look in looks for path, record in look.gone.items()}
+        arrived = {seen.path: self._content_if_moved(seen, gone) for look in looks for seen in look.arrivals()}
+        for look in looks:
+            index.note_seen([(seen.path, look.root, seen.size, seen.mtime_ns) for seen in look.arrivals()])
+        forgotten = {record.content_hash for record in gone.values() if record.state is FileState.FORGOTTEN}
+        moved = 0
+        for path, content in arrived.items():
+            if content in forgotten:
+                index.keep_forgotten(path, content)
+                moved += 1
+            elif content and index.link_known(path, content) is not None:
+                moved += 1
+        index.drop_files(list(gone))
+        self._counts["moved"] += moved
+        self._counts["deleted"] += max(0, len(gone) - moved)
 
-    def _is_known(self, seen: Seen) -> bool:
-        """Link a file that may have been moved here to the document it holds, before its old place is forgotten."""
+    def _content_if_moved(self, seen: Seen, gone: Mapping[str, FileRecord]) -> str:
+        """The content hash of a file that was moved here from one of the places where files are gone; else ""."""
+        contents = {record.content_hash for record in gone.values() if record.size == seen.size}
         try:
-            return self._tools.index.link_known(seen.path, content_hash(Path(seen.path))) is not None
+            content = content_hash(Path(seen.path)) if contents - {""} else ""
         except OSError:
-            return False  # it will be read, and named if that fails too
+            return ""  # it will be read, and named if that fails too
+        return content if content in contents else ""
 
     def _read_waiting(self) -> int:
         """Read everything in the queue; returns how many files were changing under our eyes."""
@@ -169,9 +205,11 @@ class Update:
                 for job in done:
                     job.result()
                 self._check()
-        except BaseException:
+        except BaseException as error:
             for job in jobs:
                 job.cancel()
+            if isinstance(error, _NotShown) and error.__cause__ is not None:
+                raise error.__cause__ from None
             raise
         return sum(job.result() is Outcome.CHANGING for job in jobs)
 
@@ -188,11 +226,11 @@ class Update:
                     if time.monotonic() - last_report_s < REPORT_INTERVAL_S:
                         return
                 last_report_s = time.monotonic()
-                self._progress(pace.progress(record.path))
+                self._show(pace.progress(record.path))
 
             ingest = IngestTools(self._tools.index, reader, self._tools.count_tokens, self._tools.limits)
             outcome = ingest_file(ingest, record, on_page, self._cancelled)
-        except PinciteError:
+        except (PinciteError, _NotShown):
             raise
         except Exception as error:  # noqa: BLE001 - a lane boundary: our mistake on one file must not stop the others
             self._tools.index.note_unreadable(record.path, "", FileState.FAILED, _our_mistake(error))
@@ -205,14 +243,25 @@ class Update:
             counted = {Outcome.READ: "read", Outcome.KNOWN: "unchanged", Outcome.UNREADABLE: "failed"}
             if outcome in counted:
                 self._counts[counted[outcome]] += 1
-        self._progress(pace.progress(record.path))
+        self._show(pace.progress(record.path))
         return outcome
+
+    def _show(self, progress: IndexProgress) -> None:
+        try:
+            self._progress(progress)
+        except Exception as error:  # carried out of the thread as what it is, see _collected
+            raise _NotShown from error
 
     def _let_settle(self) -> None:
         deadline_s = time.monotonic() + self._tools.settings.settle_s
         while time.monotonic() < deadline_s:
             self._check()
             time.sleep(POLL_S)
+
+
+def _shown(path: str) -> str:
+    """A path as it can be shown: a name that is not valid text is spelt out."""
+    return path.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _our_mistake(error: Exception) -> str:

@@ -29,15 +29,19 @@ STOP_WORDS = frozenset(
     "there these they this those to under up upon was we were what when where which while who whom whose will "
     "with would you your also any all each only per document documents".split()
 )
-NEGATIONS = frozenset("no not never none neither nor without cannot can't won't isn't aren't doesn't don't".split())
-NUMBER_WORDS = {
-    word: str(value)
-    for value, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-        "seventeen eighteen nineteen twenty".split()
-    )
-} | {"thirty": "30", "forty": "40", "fifty": "50", "sixty": "60", "ninety": "90", "hundred": "100"}
-SUFFIXES = tuple("ations ation ments ment ingly edly ings ing ies ied es ed ly s e".split())
+NEGATIONS = frozenset("no not never none neither nor without cannot".split())  # and whatever ends in "n't"
+ONES = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen"
+).split()
+TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+SMALL_WORDS = {word: value for value, word in enumerate(ONES)} | {word: 10 * at for at, word in enumerate(TENS, 2)}
+LARGE_WORDS = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
+_SMALL, _LARGE = "|".join(SMALL_WORDS), "|".join(LARGE_WORDS)
+WRITTEN_NUMBER = re.compile(
+    rf"\b(?:{_SMALL}|a\s+(?:{_LARGE}))(?:(?:[\s-]+and)?[\s-]+(?:{_SMALL}|{_LARGE}))*\b", re.IGNORECASE
+)
+SUFFIXES = tuple("ations ation ments ment ingly edly ings ing es ed ly s e".split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,16 +139,18 @@ def _weight(term: str) -> float:
 
 
 def _terms(text: str) -> frozenset[str]:
-    words = (match.casefold().replace("’", "'") for match in TERM.findall(text))
+    words = (match.casefold().replace("’", "'") for match in TERM.findall(_in_figures(text)))
     return frozenset(_stem(word) for word in words if word not in STOP_WORDS)
 
 
 def _stem(word: str) -> str:
-    if word in NUMBER_WORDS:
-        return NUMBER_WORDS[word]
     if word[0].isdigit():
         return _number(word)
     bare = word.removesuffix("'s")
+    if bare.endswith(("ies", "ied")) and len(bare) > 4:
+        return bare[:-3] + "y"
+    if bare.endswith("ss"):
+        return bare
     for suffix in SUFFIXES:
         if bare.endswith(suffix) and len(bare) - len(suffix) >= 3:
             return bare[: -len(suffix)]
@@ -153,21 +159,50 @@ def _stem(word: str) -> str:
 
 def _numbers(text: str, generous: bool = False) -> frozenset[str]:
     """The numbers in a text. Number words count in evidence; in a claim "one" and "two" are mostly not figures."""
-    found = {_number(match) for match in TERM.findall(text) if match[0].isdigit()}
-    for match in TERM.findall(text):
-        value = NUMBER_WORDS.get(match.casefold())
-        if value is not None and (generous or int(value) > 2):
-            found.add(value)
-    return frozenset(found)
+    figures = _in_figures(text, least=0 if generous else 3)
+    return frozenset(_number(match) for match in TERM.findall(figures) if match[0].isdigit())
 
 
 def _number(text: str) -> str:
-    """A number without thousands separators and trailing zeros: "1,250.00" and "1250" are the same."""
+    """A number without thousands separators and an empty fraction: "1,250.00" and "1250" are the same.
+
+    A fraction keeps its zeros otherwise, since clause 7.10 is not clause 7.1.
+    """
     plain = re.sub(r"(?<=\d),(?=\d{3}(?:\D|$))", "", text)
-    if re.fullmatch(r"\d+\.\d+", plain):
-        plain = plain.rstrip("0").rstrip(".")
-    return plain.lstrip("0") or "0"
+    return re.sub(r"^(\d+)\.0+$", r"\1", plain).lstrip("0") or "0"
+
+
+def _in_figures(text: str, least: int = 0) -> str:
+    """The text with "twenty-five" as "25" and "two hundred" as "200"; numbers below `least` stay words."""
+
+    def figures(match: re.Match[str]) -> str:
+        values = _values(re.findall(r"[a-z]+", match[0].casefold()))
+        return match[0] if max(values) < least else " ".join(str(value) for value in values if value >= least)
+
+    return WRITTEN_NUMBER.sub(figures, text)
+
+
+def _values(words: Sequence[str]) -> list[int]:
+    """The numbers that a run of number words names: "two hundred and five" is one, "five and ten" are two."""
+    values: list[int] = []
+    thousands = group = 0  # what is complete of the number, and its part below a thousand
+    began = False
+    for word in words:
+        small, large = SMALL_WORDS.get(word), LARGE_WORDS.get(word)
+        if small is not None:
+            after_ten = small < 10 and group % 100 >= 20 and group % 10 == 0
+            follows = after_ten or (group % 100 == 0 and group + thousands > 0)
+            if began and not (follows and small):
+                values.append(thousands + group)
+                thousands = group = 0
+            group, began = group + small, True
+        elif large == 100:
+            group = max(group, 1) * 100
+        elif large is not None:
+            thousands, group = thousands + max(group, 1) * large, 0
+    return [*values, thousands + group]
 
 
 def _denies(text: str) -> bool:
-    return any(word.casefold().replace("’", "'") in NEGATIONS for word in TERM.findall(text))
+    words = (word.casefold().replace("’", "'") for word in TERM.findall(text))
+    return any(word in NEGATIONS or word.endswith("n't") for word in words)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fnmatch
 import os
+import stat
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -53,17 +54,21 @@ class Changes:
     unchanged: int
 
 
-def sweep(root: Path, ignore: tuple[str, ...] = (), skip: tuple[str, ...] = ()) -> Found:
+def sweep(root: Path, ignore: tuple[str, ...] = (), skip: tuple[str, ...] = (), *, was_file: bool = False) -> Found:
     """Look at every file under `root`, or at `root` itself if it is a file. Links to folders are followed once.
 
-    Names that match `ignore` (globs) and the folders `skip` are passed over.
+    Names that match `ignore` (globs) and the paths `skip` are passed over. `was_file` says that `root` was a file when
+    it was last seen: it is gone, not out of reach, when the folder that held it can be looked into and it is not there.
     """
     try:
         status = root.stat()
+    except FileNotFoundError:
+        return Found(was_file and os.path.isdir(root.parent), ())
     except OSError:
         return Found(False, ())
-    if not os.path.isdir(root):
-        return Found(True, (Seen(str(root), status.st_size, status.st_mtime_ns),))
+    if not stat.S_ISDIR(status.st_mode):
+        there = (Seen(str(root), status.st_size, status.st_mtime_ns),) if stat.S_ISREG(status.st_mode) else ()
+        return Found(True, there)
     unreadable: list[tuple[str, str]] = []
     files = tuple(_files_under(root, (*IGNORED, *ignore), skip, unreadable))
     return Found(True, files, tuple(unreadable))
@@ -73,9 +78,9 @@ def _files_under(
     root: Path, ignore: tuple[str, ...], skip: tuple[str, ...], unreadable: list[tuple[str, str]]
 ) -> Iterator[Seen]:
     visited: set[tuple[int, int]] = set()
-    pending = [str(root)]
-    while pending:
-        folder = pending.pop()
+    pending, links = [str(root)], list[str]()
+    while pending or links:
+        folder = pending.pop() if pending else links.pop()  # links last: a folder is best known by its own path
         try:
             status = os.stat(folder)
             if (status.st_dev, status.st_ino) in visited and status.st_ino:
@@ -88,14 +93,26 @@ def _files_under(
         for entry in entries:
             if entry.path in skip or any(fnmatch.fnmatch(entry.name, pattern) for pattern in ignore):
                 continue
+            if not is_text(entry.name):
+                unreadable.append((entry.path, "its name is not valid text; give it another"))
+                continue
             try:
                 if entry.is_dir():
-                    pending.append(entry.path)
+                    (links if entry.is_symlink() else pending).append(entry.path)
                 elif entry.is_file():
                     status = entry.stat()
                     yield Seen(entry.path, status.st_size, status.st_mtime_ns)
             except OSError as error:
                 unreadable.append((entry.path, error.strerror or str(error)))
+
+
+def is_text(name: str) -> bool:
+    """Whether a name can be stored: the system may return names that are not UTF-8."""
+    try:
+        name.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def changes(found: Found, known: Mapping[str, tuple[int, int]], now_s: float, settle_s: float) -> Changes:
@@ -135,7 +152,7 @@ class Watcher:
         self._changed = threading.Event()
         self._stopping = threading.Event()
         self._observer = Observer()
-        self._roots: set[str] = set()
+        self._roots: dict[str, bool] = {}
         self._lock = threading.Lock()
         self._thread = threading.Thread(target=self._run, name="folder watch", daemon=True)
         self.problems: list[str] = []
@@ -146,14 +163,17 @@ class Watcher:
         self._thread.start()
 
     def watch(self, roots: Iterable[str]) -> None:
-        """Watch exactly these roots from now on. A root that cannot be watched is left to the periodic sweep."""
-        wanted = set(roots)
+        """Watch exactly these roots from now on. A root that cannot be watched is left to the periodic sweep.
+
+        For a folder that is not there its surroundings are watched; call again when it is back.
+        """
+        wanted = {root: os.path.isdir(root) for root in sorted(roots)}
         with self._lock:
             if wanted != self._roots:
                 self._observer.unschedule_all()
                 self._roots = wanted
-                for root in sorted(wanted):
-                    self._schedule(root)
+                for root, is_folder in wanted.items():
+                    self._schedule(root, is_folder)
 
     def hint(self) -> None:
         """Treat the roots as changed."""
@@ -169,8 +189,7 @@ class Watcher:
         if self._thread.is_alive():
             self._thread.join()
 
-    def _schedule(self, root: str) -> None:
-        is_folder = os.path.isdir(root)
+    def _schedule(self, root: str, is_folder: bool) -> None:
         folder = root if is_folder else os.path.dirname(root)
         try:
             self._observer.schedule(_Hints(self._changed), folder, recursive=is_folder)

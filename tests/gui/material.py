@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from tests.fakes import FakeDocument
-
 from pincite.model import (
     Answer,
     AnswerVerdict,
@@ -17,6 +15,7 @@ from pincite.model import (
     Scores,
     Verdict,
 )
+from tests.fakes import FakeDocument
 
 FIRST_BOX = Box(100, 200, 300, 212)
 SECOND_BOX = Box(100, 214, 220, 226)

@@ -62,7 +62,11 @@ def test_sources_come_first_then_text_then_checked_sentences(open_window: OpenWi
     turn = type_and_ask(qtbot, window)
     assert gates[0].reached.wait(10)
     qtbot.waitUntil(lambda: len(turn.strip.buttons) == 2)
-    assert [button.text() for button in turn.strip.buttons] == ["1  Lease, p. 2", "2  Staff Handbook, pp. 1\u20132"]
+    assert [button.accessibleName() for button in turn.strip.buttons] == [
+        "Source 1: Lease, p. 2",
+        "Source 2: Staff Handbook, pp. 1\u20132",
+    ]
+    assert [button.text().split()[0] for button in turn.strip.buttons] == ["1", "2"]
     assert turn.strip.isVisible()
     assert not turn.stream.isVisible()
     assert not turn.claim_rows

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QColor, QImage
@@ -9,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from pincite.errors import UnreadableError
 from pincite.gui.evidence import Evidence, of_passage
-from pincite.gui.viewer.page_view import Highlight
+from pincite.gui.viewer.page_view import UNDERLINE_PX, Highlight
 from pincite.gui.viewer.pictures import PictureCache, PictureKey
 from pincite.gui.window import MainWindow
 from pincite.model import Box, Region
@@ -39,7 +40,7 @@ def sharp(window: MainWindow) -> bool:
     return abs(view.picture_size().width() - expected) <= 1
 
 
-def show(qtbot: QtBot, window: MainWindow, evidence: Evidence = of_passage(LEAVE)) -> None:  # noqa: B008
+def show(qtbot: QtBot, window: MainWindow, evidence: Evidence = of_passage(LEAVE)) -> None:
     window.viewer.show_evidence(evidence)
     qtbot.waitUntil(lambda: window.viewer.page_box.label_box.text() != "" and sharp(window))
 
@@ -48,24 +49,26 @@ def grabbed(window: MainWindow) -> QImage:
     return window.viewer.view.viewport().grab().toImage()
 
 
+def pixels_of(image: QImage, colour: QColor) -> np.ndarray[tuple[int, int], np.dtype[np.bool_]]:
+    """Which pixels of `image`, by row and column, are of exactly `colour`."""
+    plain = image.convertToFormat(QImage.Format.Format_RGB32)
+    values = np.frombuffer(plain.constBits(), dtype=np.uint32).reshape(plain.height(), plain.bytesPerLine() // 4)
+    return (values[:, : plain.width()] & 0xFFFFFF) == (colour.rgb() & 0xFFFFFF)
+
+
 def area_of(image: QImage, colour: QColor) -> QRect:
     """The smallest rectangle of `image`, in its own pixels, that holds all pixels of exactly `colour`."""
-    places = [
-        QPoint(x, y)
-        for y in range(image.height())
-        for x in range(image.width())
-        if image.pixelColor(x, y).rgb() == colour.rgb()
-    ]
-    if not places:
+    down, across = np.nonzero(pixels_of(image, colour))
+    if not across.size:
         return QRect()
-    across, down = [place.x() for place in places], [place.y() for place in places]
-    return QRect(QPoint(min(across), min(down)), QPoint(max(across), max(down)))
+    return QRect(QPoint(int(across.min()), int(down.min())), QPoint(int(across.max()), int(down.max())))
 
 
 def near(area: QRect, box: Box, window: MainWindow) -> bool:
     """Whether `area` is where the view shows `box`, to within a pixel and a half."""
     view = window.viewer.view
-    first, last = view.page_to_view(box.x0, box.y0), view.page_to_view(box.x1, box.y1)
+    ratio = view.devicePixelRatioF()
+    first, last = view.page_to_view(box.x0, box.y0) * ratio, view.page_to_view(box.x1, box.y1) * ratio
     sides = [
         area.left() - first.x(),
         area.top() - first.y(),
@@ -106,13 +109,11 @@ def test_highlights_stay_on_their_words_at_every_zoom(window: MainWindow, qtbot:
     image = grabbed(window)
     if zoom <= 1.5:  # all of both boxes is in view
         whole = FIRST_BOX.union(SECOND_BOX)
-        assert near(area_of(image, MARKED), Box(whole.x0, whole.y0, whole.x1, whole.y1 - 1.5 / zoom), window)
+        assert near(area_of(image, MARKED), Box(whole.x0, whole.y0, whole.x1, whole.y1 - UNDERLINE_PX / zoom), window)
     # No more than a pixel's edge of the boxes is bare, and no more than that lies beside them.
     for colour in (PLAIN, MARKED_WHITE):
-        stray = sum(
-            image.pixelColor(x, y).rgb() == colour.rgb() for y in range(image.height()) for x in range(image.width())
-        )
-        assert stray <= 2 * (FIRST_BOX.width + SECOND_BOX.width + 24) * zoom
+        stray = int(pixels_of(image, colour).sum())
+        assert stray <= 2 * (FIRST_BOX.width + SECOND_BOX.width + 24) * zoom * view.devicePixelRatioF()
 
 
 def test_while_a_sharper_picture_is_drawn_the_old_one_is_stretched_under_the_same_boxes(
@@ -127,7 +128,8 @@ def test_while_a_sharper_picture_is_drawn_the_old_one_is_stretched_under_the_sam
     qtbot.waitUntil(gate.reached.is_set)
     assert window.viewer.view.picture_size() == before
     area = area_of(grabbed(window), MARKED)
-    assert abs(area.left() - window.viewer.view.page_to_view(FIRST_BOX.x0, 0).x()) <= 2.5
+    left = window.viewer.view.page_to_view(FIRST_BOX.x0, 0).x() * window.viewer.view.devicePixelRatioF()
+    assert abs(area.left() - left) <= 2.5
     gate.open()
     qtbot.waitUntil(lambda: sharp(window))
 
@@ -153,7 +155,11 @@ def test_pages_turn_and_are_found_by_label_and_by_sheet(window: MainWindow, qtbo
     viewer.actions_of_viewer.previous_page.trigger()
     assert viewer.page_box.label_box.text() == "ii"
     assert viewer.view.highlighted() == ()
-    for typed, label, sheet in (("i", "i", "(sheet 1 of 4)"), ("2", "2", "(sheet 4 of 4)"), ("3", "1", "(sheet 3 of 4)")):
+    for typed, label, sheet in (
+        ("i", "i", "(sheet 1 of 4)"),
+        ("2", "2", "(sheet 4 of 4)"),
+        ("3", "1", "(sheet 3 of 4)"),
+    ):
         viewer.page_box.label_box.setText(typed)
         qtbot.keyClick(viewer.page_box.label_box, Qt.Key.Key_Return)
         assert (viewer.page_box.label_box.text(), viewer.page_box.sheet.text()) == (label, sheet)
@@ -218,7 +224,9 @@ def test_a_region_on_a_page_that_is_gone_is_said(window: MainWindow, library: Fa
     assert window.viewer.view.highlighted() == ()
 
 
-def test_a_document_that_can_no_longer_be_opened_says_so(window: MainWindow, library: FakeLibrary, qtbot: QtBot) -> None:
+def test_a_document_that_can_no_longer_be_opened_says_so(
+    window: MainWindow, library: FakeLibrary, qtbot: QtBot
+) -> None:
     show(qtbot, window)
     window.viewer.show_evidence(Evidence("gone", "Old Contract", "/documents/old.pdf"))
     qtbot.waitUntil(lambda: "no longer be opened" in window.viewer.message.text())

@@ -19,10 +19,11 @@ from pincite.model import (
     reading_text,
 )
 from pincite.regions import regions_of_spans
-from pincite.retrieve import Candidate, folded, fused, reranked
+from pincite.retrieve import Candidate, folded, fused, grouped, joined_spans, reranked
 
 LEG_CANDIDATES = 50
-RERANK_CANDIDATES = 20
+RERANK_CANDIDATES = 24
+GROUP_DEPTH = 20
 SEARCH_MODES = ("hybrid", "lexical", "dense")
 
 
@@ -64,6 +65,7 @@ def search(
     candidates = _fused(run, lexical, dense)
     if rerank and run.query.strip():
         candidates = _reranked(run, candidates)
+    candidates = _grouped(run, candidates)
     passages = _passages(run.index, candidates[:k])
     run.note("passages", len(candidates), len(passages))
     return SearchResult(
@@ -114,8 +116,17 @@ def _reranked(run: _Run, candidates: list[Candidate]) -> list[Candidate]:
     return ordered
 
 
+def _grouped(run: _Run, candidates: list[Candidate]) -> list[Candidate]:
+    chunks = run.index.chunks([candidate.chunk for candidate in candidates])
+    live = [candidate for candidate in candidates if candidate.chunk in chunks]
+    sections = {chunk: (stored.document, stored.section) for chunk, stored in chunks.items()}
+    kept = grouped(live, sections, GROUP_DEPTH)
+    run.note("grouped", len(candidates), len(kept))
+    return kept
+
+
 def _passages(index: Index, candidates: Sequence[Candidate]) -> list[Passage]:
-    chunks = index.chunks([chunk for c in candidates for chunk in (c.chunk, *c.duplicates)])
+    chunks = index.chunks([chunk for c in candidates for chunk in (c.chunk, *c.duplicates, *c.neighbours)])
     passages: list[Passage] = []
     for candidate in candidates:
         stored = chunks.get(candidate.chunk)
@@ -137,7 +148,9 @@ def _passages(index: Index, candidates: Sequence[Candidate]) -> list[Passage]:
             modified=stored.modified,
             duplicates=tuple(DuplicatePlace(twin.document, twin.spans[0].page) for twin in twins),
         )
-        placed = with_spans(index, bare, stored.spans)
+        together = [chunks[chunk] for chunk in (candidate.chunk, *candidate.neighbours) if chunk in chunks]
+        spans = stored.spans if len(together) == 1 else joined_spans(s for one in together for s in one.spans)
+        placed = with_spans(index, bare, spans)
         if placed is not None:
             passages.append(placed)
     return passages

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,7 +22,8 @@ from pincite.cli.output import (
 )
 from pincite.contract import answer_json, found_something, ledger_json, search_json
 from pincite.errors import UsageError
-from pincite.library import Library
+from pincite.extract.formats import FORMAT_OF_SUFFIX, Format
+from pincite.library import Library, absolute, document_named
 from pincite.model import NEEDS_ATTENTION, Answered, Box, Filters, Ledger, Passage, SourcesFound, UpdateReport
 from pincite.settings import Settings
 
@@ -174,21 +176,31 @@ def _print_attention(ledger: Ledger, output: Output) -> None:
 
 
 def filters_from(options: argparse.Namespace) -> Filters:
-    """The filters of `search` and `ask`. Raises UsageError for a date that is none."""
-    for name in ("after", "before"):
-        value = getattr(options, name)
-        if value and not _is_iso_date(value):
-            raise UsageError(f"--{name} takes a date like 2024-03-31, not {value!r}.")
-    folder = str(Path(options.folder).expanduser().absolute()) if options.folder else ""
-    return Filters(folder, options.document, options.type, options.after, options.before)
+    """The filters of `search` and `ask`. Raises UsageError for a date or format that is none."""
+    return Filters(
+        folder=absolute(Path(options.folder)) if options.folder else "",
+        document=document_named(options.document),
+        type=_format(options.type) if options.type else "",
+        after=_iso_date("after", options.after),
+        before=_iso_date("before", options.before),
+    )
 
 
-def _is_iso_date(value: str) -> bool:
+def _iso_date(option: str, value: str) -> str:
+    """The date as stored ones are written: 2024-03-31, whatever other ISO form was typed."""
     try:
-        date.fromisoformat(value)
-    except ValueError:
-        return False
-    return True
+        return date.fromisoformat(value).isoformat() if value else ""
+    except ValueError as error:
+        raise UsageError(f"--{option} takes a date like 2024-03-31, not {value!r}.") from error
+
+
+def _format(value: str) -> str:
+    """The name of a format, which may also be given as the ending of its files."""
+    wanted = value.casefold().lstrip(".")
+    format = FORMAT_OF_SUFFIX.get(f".{wanted}", wanted)
+    if format not in list(Format):
+        raise UsageError(f"There is no format {value!r}; there are {', '.join(Format)}.")
+    return str(format)
 
 
 def search_passages(settings: Settings, options: argparse.Namespace, output: Output) -> int:
@@ -247,12 +259,18 @@ def show_page(settings: Settings, options: argparse.Namespace, output: Output) -
 
 def _boxes(text: str) -> list[Box]:
     try:
-        boxes = [Box(float(x0), float(y0), float(x1), float(y1)) for x0, y0, x1, y1 in json.loads(text)]
-    except (ValueError, TypeError) as error:
+        boxes = [Box(*(_points(edge) for edge in (x0, y0, x1, y1))) for x0, y0, x1, y1 in json.loads(text)]
+    except (ValueError, TypeError, OverflowError, RecursionError) as error:
         raise UsageError("--boxes takes a JSON list of [x0, y0, x1, y1] in points.") from error
     if len(boxes) > MAX_BOXES:
         raise UsageError(f"At most {MAX_BOXES:,} boxes can be drawn on a page.")
     return boxes
+
+
+def _points(edge: object) -> float:
+    if isinstance(edge, bool) or not isinstance(edge, int | float) or not math.isfinite(edge):
+        raise ValueError(edge)
+    return float(edge)
 
 
 def _write(path: Path, content: bytes) -> None:
@@ -283,6 +301,9 @@ def remove_folder(settings: Settings, options: argparse.Namespace, output: Outpu
 def forget_document(settings: Settings, options: argparse.Namespace, output: Output) -> int:
     """`pincite forget`."""
     with opened(settings) as library:
+        if options.receipt:
+            library.document(options.document)
+            _write(options.receipt, b"")  # first of all: what is erased cannot be written down a second time
         erased = library.forget(options.document)
     receipt: dict[str, Any] = {
         "document": erased.info.id,

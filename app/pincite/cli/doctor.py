@@ -17,7 +17,7 @@ from pincite.errors import PinciteError
 from pincite.settings import Settings, catalog_file
 
 NEEDED = {
-    "fitz": "reading PDF files",
+    "pymupdf": "reading PDF files",
     "chromadb": "searching by meaning",
     "sentence_transformers": "searching by meaning",
     "onnxruntime": "searching by meaning",
@@ -100,10 +100,15 @@ def _library(settings: Settings) -> Iterator[Finding]:
 def _machine(settings: Settings) -> Iterator[Finding]:
     display = sys.platform != "linux" or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
     yield Finding("display", True, "found" if display else "none here: the command line works, the window does not")
-    settings.data_dir.mkdir(parents=True, exist_ok=True)
-    free_mb = shutil.disk_usage(settings.data_dir).free // (1 << 20)
-    enough = free_mb >= MIN_FREE_MB
-    yield Finding("disk", enough, f"{free_mb:,} MB free", "" if enough else f"free some space in {settings.data_dir}")
+    try:
+        settings.data_dir.mkdir(parents=True, exist_ok=True)
+        free_mb = shutil.disk_usage(settings.data_dir).free // (1 << 20)
+    except OSError as error:
+        reason = f"{settings.data_dir} cannot be used: {error.strerror}"
+        yield Finding("disk", False, reason, "set PINCITE_DATA to a folder that can be written to")
+    else:
+        mend = "" if free_mb >= MIN_FREE_MB else f"free some space in {settings.data_dir}"
+        yield Finding("disk", not mend, f"{free_mb:,} MB free", mend)
     yield Finding("scanned pages", True, "not read by this version; files that need it are listed by `pincite status`")
 
 

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import argparse
 import logging
+import os
 import sys
+import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
 from pincite import __version__
 from pincite.cli import commands, demo, doctor, models
 from pincite.cli.output import Output
-from pincite.errors import Cancelled, PinciteError, UsageError
+from pincite.errors import BugError, Cancelled, PinciteError, UsageError
 from pincite.privacy import seal_process
 from pincite.settings import load_settings
 
@@ -34,6 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         settings = load_settings(options.library)
         status: int = options.run(settings, options, output)
+        sys.stdout.flush()  # here, where it is noticed when whoever read our output has gone
         return status
     except UsageError as error:
         return _failed(output, error, WRONG_USAGE)
@@ -42,8 +45,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return _failed(output, Cancelled("Stopped; what was finished is kept."), FAILED)
     except BrokenPipeError:
-        sys.stderr.close()  # whoever read our output has gone: nothing is left to say, and to nobody
+        _fall_silent()
         return FAILED
+    except Exception as error:  # noqa: BLE001  (the lane's end: our mistake, said like everything else that goes wrong)
+        if options.verbose:
+            traceback.print_exc()
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        place = f"{type(error).__name__} in {Path(where.filename).name}, line {where.lineno}"
+        sentence = (
+            f"A mistake in Pincite stopped this command ({place}); with --verbose it says more. Please report it."
+        )
+        return _failed(output, BugError(sentence), FAILED)
+
+
+def _fall_silent() -> None:
+    """Send the rest to nowhere: whoever read our output has gone, and Python would complain of that when it ends."""
+    with open(os.devnull, "wb") as nowhere:
+        for stream in (sys.stdout, sys.stderr):
+            os.dup2(nowhere.fileno(), stream.fileno())
 
 
 def _failed(output: Output, error: PinciteError, status: int) -> int:
@@ -72,7 +91,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.set_defaults(run=commands.window)
     add = parser.add_subparsers(title="commands", metavar="COMMAND").add_parser
     demo.add_command(add("demo", parents=[common], help="read the samples, ask a question, draw the cited page"))
-    models.add_command(add("models", parents=[common], help="install, list, add and choose models"))
+    models.add_command(add("models", parents=[common], help="install, list, add and choose models"), common)
     commands.add_commands(add, common)
     doctor.add_command(add("doctor", parents=[common], help="what works here, and what mends the rest"))
     return parser

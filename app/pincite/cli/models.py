@@ -14,18 +14,22 @@ from pincite.settings import Settings, catalog_file
 DONE = 0
 
 
-def add_command(parser: argparse.ArgumentParser) -> None:
+def add_command(parser: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
     """Describe `models` to the argument parser."""
     parser.set_defaults(run=list_models)
     actions = parser.add_subparsers(title="actions", metavar="ACTION")
-    install_action = actions.add_parser("install", help="fetch the default models (1.3 GB) and check them")
+    parents = [common]
+    install_action = actions.add_parser(
+        "install", parents=parents, help="fetch the default models (1.3 GB) and check them"
+    )
     install_action.add_argument("--small", action="store_true", help="the small language model instead (200 MB)")
     install_action.set_defaults(run=install_models)
-    actions.add_parser("list", help="what is installed, and what is used").set_defaults(run=list_models)
-    add = actions.add_parser("add", help="add a GGUF file, or a sentence-transformers folder")
+    listing = actions.add_parser("list", parents=parents, help="what is installed, and what is used")
+    listing.set_defaults(run=list_models)
+    add = actions.add_parser("add", parents=parents, help="add a GGUF file, or a sentence-transformers folder")
     add.add_argument("file", type=Path)
     add.set_defaults(run=add_file)
-    use = actions.add_parser("use", help="answer, embed or rank with this model from now on")
+    use = actions.add_parser("use", parents=parents, help="answer, embed or rank with this model from now on")
     use.add_argument("name")
     use.set_defaults(run=use_named)
 

@@ -119,9 +119,11 @@ class Engine:
 
         The text follows `grammar` (GBNF, from its rule `root`; "" for none) unless it was cut by `max_tokens` or ran
         in circles, and is the same for the same input. Marks of the chat format inside a `content` count as plain
-        text. The other methods may be used, from the same thread too, while an answer is being written. Closing the
-        generator stops the writing. Raises UsageError when the messages are too long for the model, BugError when the
-        grammar is wrong.
+        text. With `max_tokens` 0 the prompt is only read, which makes the next one that begins the same faster.
+
+        The other methods may be used, from the same thread too, while an answer is being written. Closing the
+        generator stops the writing. Raises UsageError when the messages are too long for the model, BugError when
+        the grammar is wrong.
         """
         self._model = model
         message = {
@@ -194,8 +196,8 @@ class Engine:
             self._refused_before += self._connection.refused if self._connection else 0
             self._connection = Connection(self._started(), self._config, self._idle_limit_s)
             pending = self._connection.request(message)
-            if pending is None:
-                raise EngineError("The model process ended as soon as it was started.")
+            if pending is None:  # it ended as soon as it was started
+                raise self._connection.end or EngineError("The model process could not start.")
             return self._connection, pending
 
     def _started(self) -> ChildProcess:

@@ -53,7 +53,7 @@ class Connection:
         self._lock = threading.Lock()
         self._pending: dict[int, Pending] = {}
         self._requests = 0
-        self._over = False
+        self._end: PinciteError | None = None
         self._phase = Phase.STARTING
         self._subject = ""
         self._silent_s = 0.0
@@ -65,7 +65,12 @@ class Connection:
     @property
     def alive(self) -> bool:
         """Whether requests can still be made."""
-        return not self._over
+        return self._end is None
+
+    @property
+    def end(self) -> PinciteError | None:
+        """Why no more requests can be made."""
+        return self._end
 
     @property
     def refused(self) -> int:
@@ -75,7 +80,7 @@ class Connection:
     def request(self, message: Message) -> Pending | None:
         """Send a request; None when the process has ended and another must be started."""
         with self._lock:
-            if self._over:
+            if self._end is not None:
                 return None
             self._requests += 1
             pending = Pending(self._requests)
@@ -121,7 +126,7 @@ class Connection:
                 return
 
     def _mourn(self, death: ChildDied) -> None:
-        if not self._over:
+        if self._end is None:
             logger.warning("The model process ended: status %s while %s", death.status, self._phase)
         self._finish(self._error_of(death))
 
@@ -169,13 +174,15 @@ class Connection:
         with self._lock:
             if only_if_idle and self._pending:
                 return False
-            if self._over:
+            if self._end is not None:
                 return True
-            self._over = True
+            self._end = error
             left, self._pending = list(self._pending.values()), {}
-        self._child.stop()
-        for pending in left:
-            pending.replies.put(error_for(error.code, str(error)))  # one of its own: it is raised in another thread
+        try:
+            self._child.stop()
+        finally:  # whatever happens here, nobody may be left waiting
+            for pending in left:
+                pending.replies.put(error_for(error.code, str(error)))  # one for each: they are raised in threads
         return True
 
     def _error_of(self, death: ChildDied) -> PinciteError:

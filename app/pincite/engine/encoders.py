@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,43 +12,39 @@ import onnxruntime
 import torch
 from sentence_transformers import CrossEncoder, SentenceTransformer
 
-from pincite.engine.models import encoder_weights
-from pincite.errors import ModelError
-
 MAX_BATCH = 64
 
 
 class Embedder:
     """Texts to unit vectors."""
 
-    def __init__(self, folder: Path, threads: int) -> None:
-        weights = _weights(folder)
+    def __init__(self, folder: Path, weights: Path, threads: int) -> None:
         self._model = SentenceTransformer(
             str(folder), device="cpu", local_files_only=True, **_backend(weights, threads)
         )
 
     def passages(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         """One row for each text that may be found."""
-        return _float32(self._model.encode_document(list(texts), **_encoding()))
+        return _float32(self._model.encode_document(valid(texts), **_encoding()))
 
     def queries(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         """One row for each question, read with the prefix that the model's folder states for questions."""
-        return _float32(self._model.encode_query(list(texts), **_encoding()))
+        return _float32(self._model.encode_query(valid(texts), **_encoding()))
 
 
 class Reranker:
     """Question and text to a score."""
 
-    def __init__(self, folder: Path, threads: int) -> None:
-        weights = _weights(folder)
+    def __init__(self, folder: Path, weights: Path, threads: int) -> None:
         self._model = CrossEncoder(
             str(folder), device="cpu", local_files_only=True, num_labels=1, **_backend(weights, threads)
         )
 
     def scores(self, query: str, texts: Sequence[str]) -> list[float]:
         """The model's logit for each text."""
+        (query,) = valid([query])
         scores = self._model.predict(
-            [(query, text) for text in texts],
+            [(query, text) for text in valid(texts)],
             batch_size=MAX_BATCH,
             show_progress_bar=False,
             activation_fn=torch.nn.Identity(),
@@ -57,24 +52,16 @@ class Reranker:
         return [float(score) for score in scores]
 
 
-def quiet_runtime(threads: int) -> None:
+def quiet_runtimes() -> None:
     """Keep ONNX Runtime from reporting anything, and torch, which only pools here, from starting threads of its own."""
     onnxruntime.disable_telemetry_events()
     onnxruntime.set_default_logger_severity(3)
     torch.set_num_threads(1)
 
 
-def _weights(folder: Path) -> Path:
-    weights = encoder_weights(folder)
-    if weights is None:
-        raise ModelError(f"The folder {folder} holds no weights of a model: `pincite models install` mends it.")
-    try:
-        json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ModelError(f"The file {folder / 'config.json'} is missing or damaged.") from error
-    if weights.stat().st_size == 0:
-        raise ModelError(f"The file {weights} is empty, so it is no model.")
-    return weights
+def valid(texts: Sequence[str]) -> list[str]:
+    """The texts with a question mark for each half of a character, which broken files hold and tokenizers refuse."""
+    return [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
 
 
 def _backend(weights: Path, threads: int) -> dict[str, Any]:

@@ -21,6 +21,7 @@ CONTEXT_TOKENS = 4096
 # A prompt is read in slices, between which questions of others are served: as fast as larger ones, and under a second
 # on two cores with a model of 1.5 billion parameters.
 SLICE_TOKENS = 64
+GPU_SLICE_TOKENS = 512
 PIECE_BYTES = 512  # no token of any known vocabulary is longer
 ABORTED = "llama_decode returned 2"  # how llama-cpp-python reports that the abort callback said yes
 
@@ -36,13 +37,14 @@ class LanguageModel:
     def __init__(self, file: Path, threads: int, gpu_layers: int) -> None:
         check_gguf(file)
         self._file = file
+        self._slice_tokens = GPU_SLICE_TOKENS if llama_cpp.llama_supports_gpu_offload() else SLICE_TOKENS
         self._aborted: Callable[[], bool] = bool
         try:
             self._llama = llama_cpp.Llama(
                 str(file),
                 n_ctx=CONTEXT_TOKENS,
-                n_batch=SLICE_TOKENS,
-                n_ubatch=SLICE_TOKENS,
+                n_batch=self._slice_tokens,
+                n_ubatch=self._slice_tokens,
                 n_threads=threads,
                 n_threads_batch=threads,
                 n_gpu_layers=gpu_layers,
@@ -91,8 +93,8 @@ class LanguageModel:
     def _written(self, prompt: list[int], picker: Picker, max_tokens: int) -> Generator[str, None, GenerationStats]:
         began = time.perf_counter()
         reused = self._rewind_to(prompt)
-        for start in range(reused, len(prompt), SLICE_TOKENS):
-            self._evaluate(prompt[start : start + SLICE_TOKENS])
+        for start in range(reused, len(prompt), self._slice_tokens):
+            self._evaluate(prompt[start : start + self._slice_tokens])
             yield ""
         read = time.perf_counter()
         answer: list[int] = []

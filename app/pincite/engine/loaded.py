@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,12 +11,15 @@ from typing import TYPE_CHECKING
 
 import psutil
 
+from pincite.engine.models import encoder_weights
 from pincite.engine.protocol import EngineConfig
 from pincite.errors import ModelError
 
 if TYPE_CHECKING:  # importing them takes seconds, which a request for another kind of model need not wait for
     from pincite.engine.encoders import Embedder, Reranker
     from pincite.engine.llm import LanguageModel
+
+CONFIGURATION = ("config.json", "tokenizer.json")
 
 
 class LoadedModels:
@@ -25,7 +29,7 @@ class LoadedModels:
         self._config = config
         self._folder = Path(config.models_dir)
         self._say_loading = say_loading
-        self._threads = config.threads or psutil.cpu_count(logical=False) or os.cpu_count() or 1
+        self._threads = config.threads or usable_cores()
         self._embedder: Embedder | None = None
         self._reranker: Reranker | None = None
         self._language_model: tuple[str, LanguageModel] | None = None
@@ -39,20 +43,24 @@ class LoadedModels:
         """The embedding model of the settings."""
         if self._embedder is None:
             folder = self._encoder_folder(self._config.embedding_model)
+            weights = checked_weights(folder)
             with self._loading(folder):
-                from pincite.engine.encoders import Embedder  # takes seconds: only when it is needed
+                from pincite.engine.encoders import Embedder, quiet_runtimes  # takes seconds: only when it is needed
 
-                self._embedder = Embedder(folder, self._threads)
+                quiet_runtimes()
+                self._embedder = Embedder(folder, weights, self._threads)
         return self._embedder
 
     def reranker(self) -> Reranker:
         """The reranking model of the settings."""
         if self._reranker is None:
             folder = self._encoder_folder(self._config.reranker_model)
+            weights = checked_weights(folder)
             with self._loading(folder):
-                from pincite.engine.encoders import Reranker  # takes seconds: only when it is needed
+                from pincite.engine.encoders import Reranker, quiet_runtimes  # takes seconds: only when it is needed
 
-                self._reranker = Reranker(folder, self._threads)
+                quiet_runtimes()
+                self._reranker = Reranker(folder, weights, self._threads)
         return self._reranker
 
     def language_model(self, name: str) -> LanguageModel:
@@ -88,6 +96,30 @@ class LoadedModels:
         if not files:
             raise _missing(name)
         return files[0]
+
+
+def usable_cores() -> int:
+    """How many cores this process may use; threads that share a core only get in each other's way here."""
+    cores = psutil.cpu_count(logical=False) or os.cpu_count() or 1
+    affinity = getattr(os, "sched_getaffinity", None)  # only some systems can keep a process to some of the cores
+    return min(cores, len(affinity(0))) if affinity else cores
+
+
+def checked_weights(folder: Path) -> Path:
+    """The weights of an encoder. Raises ModelError for what can be seen to be wrong without loading it."""
+    weights = encoder_weights(folder)
+    if weights is None:
+        raise ModelError(f"The folder {folder} holds no weights of a model: `pincite models install` mends it.")
+    if weights.stat().st_size == 0:
+        raise ModelError(f"The file {weights} is empty, so it is no model.")
+    for name in CONFIGURATION:
+        try:
+            json.loads((folder / name).read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise ModelError(
+                f"The file {folder / name} is missing or damaged: `pincite models install` mends it."
+            ) from error
+    return weights
 
 
 def _missing(name: str) -> ModelError:

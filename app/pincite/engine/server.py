@@ -6,7 +6,6 @@ written one step at a time, and between two steps whatever is more urgent is ser
 
 from __future__ import annotations
 
-import logging
 import os
 import signal
 import sys
@@ -14,6 +13,7 @@ import threading
 import traceback
 from collections.abc import Callable, Generator
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +23,6 @@ from pincite.engine.protocol import VECTOR_TYPE, EngineConfig, Event, Generation
 from pincite.errors import BugError, EngineError, ModelError, PinciteError
 from pincite.privacy import refused_connections, seal_process
 from pincite.process import Channel, parent_channel
-
-logger = logging.getLogger(__name__)
 
 # How long a thread of llama.cpp spins while it waits for the others (GNU OpenMP's default is a thousand times that).
 # When another process has one of the cores, as when documents are being read, long spinning makes writing ten times
@@ -45,10 +43,10 @@ class Answering:
 class Server:
     """Works off an inbox. Everything in it happens in one thread."""
 
-    def __init__(self, channel: Channel, inbox: Inbox, config: EngineConfig) -> None:
+    def __init__(self, channel: Channel, inbox: Inbox, load: Callable[[Callable[[str], None]], LoadedModels]) -> None:
         self._channel = channel
         self._inbox = inbox
-        self._models = LoadedModels(config, self._say_loading)
+        self._models = load(self._say_loading)
         self._loading = ""
         self._answering: Answering | None = None
         self._refused_told = 0
@@ -203,7 +201,7 @@ def main() -> int:
         return 0
     inbox = Inbox()
     threading.Thread(target=_read, args=(channel, inbox), name="requests", daemon=True).start()
-    Server(channel, inbox, EngineConfig(**first.message)).run()
+    Server(channel, inbox, partial(LoadedModels, EngineConfig(**first.message))).run()
     return 0
 
 

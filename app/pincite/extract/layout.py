@@ -70,11 +70,15 @@ class Start:
 
 
 class Layout:
-    """Lays blocks out from `start` on. `starts` tells for each page reached where to begin in order to lay it again."""
+    """Lays blocks out from `start` on, without glyphs and bars where nothing is `to_draw`.
 
-    def __init__(self, blocks: Sequence[Block], faces: Faces, start: Start | None = None) -> None:
+    `starts` tells for each page reached where to begin in order to lay it again.
+    """
+
+    def __init__(self, blocks: Sequence[Block], faces: Faces, start: Start | None = None, to_draw: bool = True) -> None:
         self._blocks = blocks
         self._faces = faces
+        self._to_draw = to_draw
         self._begun = start or Start()
         self.starts: dict[int, Start] = {self._begun.page: self._begun}
         self._number = self._begun.page
@@ -143,7 +147,7 @@ class Layout:
         words: list[Word] = []
         for row in rows:
             if self._y + pitch > BOTTOM_PT:
-                self._end_line(words, rows, block)
+                self._end_line(words, block)
                 words = []
                 self._break_page()
             words += self._placed(row, LEFT_PT + block.indent_pt, self._y, block.size_pt)
@@ -153,11 +157,11 @@ class Layout:
             self._y += pitch
         if words:
             words[-1] = replace(words[-1], after="\n")
-            self._end_line(words, rows, block)
+            self._end_line(words, block)
 
-    def _end_line(self, words: list[Word], rows: list[list[SetWord]], block: TextBlock) -> None:
+    def _end_line(self, words: list[Word], block: TextBlock) -> None:
         if words:
-            bold, mono = _mostly(rows, Style.BOLD), _mostly(rows, Style.MONO)
+            bold, mono = _mostly(block, Style.BOLD), _mostly(block, Style.MONO)
             line = Line(tuple(words), block.size_pt, bold, mono, block.group, block.kind, block.level)
             self._lines.append(line)
 
@@ -168,7 +172,8 @@ class Layout:
             x1 = min(left + word.x1, PAGE_WIDTH_PT)
             box = Box(min(left + word.x0, x1), top, x1, min(baseline + DESCENT * size_pt, PAGE_HEIGHT_PT))
             words.append(Word(word.text, box, word.after))
-            self._glyphs += [Glyphs(p.text, p.style, left + p.x, baseline, size_pt) for p in word.pieces]
+            if self._to_draw:
+                self._glyphs += [Glyphs(p.text, p.style, left + p.x, baseline, size_pt) for p in word.pieces]
         return words
 
     def _set_table(self, table: TableBlock) -> None:
@@ -269,11 +274,11 @@ def _mirrored(word: SetWord, width: float) -> SetWord:
     return replace(word, pieces=tuple(replace(p, x=width - p.x - p.width) for p in word.pieces))
 
 
-def _mostly(rows: Sequence[Sequence[SetWord]], style: Style) -> bool:
+def _mostly(block: TextBlock, style: Style) -> bool:
+    """Whether most of a block's characters are of a style."""
     total = of_style = 0
-    for row in rows:
-        for word in row:
-            for piece in word.pieces:
-                total += len(piece.text)
-                of_style += len(piece.text) if piece.style & style else 0
+    for line in block.lines:
+        for run in line:
+            total += len(run.text)
+            of_style += len(run.text) if run.style & style else 0
     return 2 * of_style > total

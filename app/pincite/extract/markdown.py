@@ -25,6 +25,7 @@ TABLE_PT = 9.0
 HEADING_PT = {1: 20.0, 2: 16.0, 3: 13.5, 4: 12.0, 5: 11.0, 6: 10.5}
 INDENT_PT = 20.0
 MAX_INDENT_PT = 200.0
+MAX_NESTING = 100  # the parser calls itself for each level, and Python allows about a thousand calls
 TAB_COLUMNS = 4
 FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?\n)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 FRONT_MATTER_TITLE = re.compile(r"^title:[ \t]*(['\"]?)(.+?)\1[ \t]*$", re.MULTILINE)
@@ -32,10 +33,14 @@ FRONT_MATTER_TITLE = re.compile(r"^title:[ \t]*(['\"]?)(.+?)\1[ \t]*$", re.MULTI
 
 @dataclass(frozen=True, slots=True)
 class ParsedMarkdown:
-    """The blocks of a Markdown file, and its title ("" if it has none)."""
+    """The blocks of a Markdown file, and its title ("" if it has none).
+
+    `too_deep`: lists or quotes were nested deeper than is followed, and what stood below is missing.
+    """
 
     blocks: list[Block]
     title: str
+    too_deep: bool
 
 
 def parsed_markdown(text: str) -> ParsedMarkdown:
@@ -48,10 +53,13 @@ def parsed_markdown(text: str) -> ParsedMarkdown:
         title = stated[2] if stated else ""
         parser.add_code(front[1])
         text = text[front.end() :]
-    markdown = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+    markdown = MarkdownIt("commonmark", {"maxNesting": MAX_NESTING}).enable(["table", "strikethrough"])
     environment: dict[str, object] = {}
-    parser.add_all(markdown.parse(text, environment), environment)
-    return ParsedMarkdown(parser.blocks, parser.title or title)
+    tokens = markdown.parse(text, environment)
+    parser.add_all(tokens, environment)
+    # What these hold is one level deeper than they are, and the parser leaves out what is too deep without a word.
+    too_deep = any(t.level >= MAX_NESTING - 1 and t.type in ("blockquote_open", "list_item_open") for t in tokens)
+    return ParsedMarkdown(parser.blocks, parser.title or title, too_deep)
 
 
 @dataclass(slots=True)

@@ -44,6 +44,10 @@ PDF_DATE = re.compile(
 )
 
 
+class OddPageError(ValueError):
+    """A page that could be parsed but cannot be used; says why."""
+
+
 class PdfFile:
     """An open PDF. Raises UnreadableError and its kin when it cannot be opened."""
 
@@ -74,8 +78,7 @@ class PdfFile:
                 yield self._page(number)
             except MUPDF_OR_MEMORY_ERRORS as error:
                 self.partly_read = True
-                reason = "needs too much memory" if ran_out_of_memory(error) else "is damaged"
-                self.problems.append(f"Page {number} could not be read: it {reason}.")
+                self.problems.append(f"Page {number} could not be read: {_reason(error)}.")
                 yield ReadPage(number, "", 595.0, 842.0, ())
 
     def page_to_draw(self, number: int) -> Any:
@@ -83,22 +86,28 @@ class PdfFile:
         if number > self.page_count:
             raise UnreadableError(f"There is no page {number} in this file.")
         try:
-            return self._pdf[number - 1]
+            return self._loaded(number)
         except MUPDF_ERRORS as error:
             raise UnreadableError("The page is damaged and cannot be shown.") from error
 
     def close(self) -> None:
         self._pdf.close()
 
+    def _loaded(self, number: int) -> Any:
+        try:
+            return self._pdf[number - 1]
+        except IndexError as error:  # a page that MuPDF had counted, until it looked for it
+            raise OddPageError("it is missing") from error
+
     def _page(self, number: int) -> ReadPage:
-        page = self._pdf[number - 1]
+        page = self._loaded(number)
         content = page.get_displaylist()
         width, height = content.rect.width, content.rect.height
         if not (MIN_PAGE_PT <= width <= MAX_PAGE_PT and MIN_PAGE_PT <= height <= MAX_PAGE_PT):
-            raise ValueError("a page of that size cannot be")
+            raise OddPageError("its size is impossible")
         lines = _lines(text_of(content, TEXT_FLAGS), width, height)
         if sum(len(line.words) for line in lines) > MAX_WORDS_PER_PAGE:
-            raise ValueError("more words than a page can hold")
+            raise OddPageError(f"it has more than {MAX_WORDS_PER_PAGE:,} words")
         lines = with_tables(lines, content)
         return ReadPage(
             number=number,
@@ -176,6 +185,12 @@ def _opened(path: Path) -> Any:
     if not pdf.is_pdf:  # MuPDF goes by what a file begins with, and knows other formats too
         raise UnreadableError("The file is not a PDF, although its name says so.")
     return pdf
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, OddPageError):
+        return str(error)
+    return "it needs too much memory" if ran_out_of_memory(error) else "it is damaged"
 
 
 def _clean(stated: str | None) -> str:

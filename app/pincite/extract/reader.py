@@ -230,8 +230,9 @@ class Reader:
 
     def _error_of(self, died: ChildDied) -> PinciteError:
         if died.cause == "memory":
-            most = self._settings.reader_memory_mb / 1024
-            return LimitError(f"Reading stopped {self._doing}: it needed more than {most:g} GB of memory.")
+            most = self._settings.reader_memory_mb
+            said = f"{most / 1024:.3g} GB" if most >= 1024 else f"{most} MB"
+            return LimitError(f"Reading stopped {self._doing}: it needed more than {said} of memory.")
         if died.cause == "stopped":
             return Cancelled("Reading was stopped.")
         return UnreadableError(f"The program that read it crashed {self._doing}.")

@@ -41,6 +41,9 @@ class TextFile:
         if format is Format.MARKDOWN:
             parsed = parsed_markdown(text.text)
             self._blocks, self._title = parsed.blocks, parsed.title
+            if parsed.too_deep:
+                self.partly_read = True
+                self.problems.append("Lists or quotations nested too deeply were left out.")
         else:
             self._blocks = list(plain_blocks(text.text))
         self._faces = Faces()
@@ -53,28 +56,28 @@ class TextFile:
 
     def pages(self) -> Iterator[ReadPage]:
         """Every page in order."""
-        for laid in self._laid_from(Start()):
+        for laid in self._laid_from(Start(), to_draw=False):
             yield laid.page
 
     def page_to_draw(self, number: int) -> Any:
         """The page set in a PDF of its own. Raises UnreadableError when there is no such page."""
-        start = self._starts.get(number) or self._last_start_before(number)
-        for laid in self._laid_from(start):
-            if laid.page.number == number:
-                self._drawn = pymupdf.open()
-                return self._set_page(self._drawn, laid)
-        raise UnreadableError(f"There is no page {number} in this file.")
+        if number not in self._starts:
+            reached = max((page for page in self._starts if page < number), default=1)
+            any(laid.page.number == number for laid in self._laid_from(self._starts.get(reached, Start()), False))
+        if number not in self._starts:
+            raise UnreadableError(f"There is no page {number} in this file.")
+        laid = next(laid for laid in self._laid_from(self._starts[number]) if laid.page.number == number)
+        self._drawn = pymupdf.open()
+        return self._set_page(self._drawn, laid)
 
     def close(self) -> None:
         """Nothing is held that needs closing."""
 
-    def _last_start_before(self, number: int) -> Start:
-        return self._starts[max((n for n in self._starts if n <= number), default=0)] if self._starts else Start()
-
-    def _laid_from(self, start: Start) -> Iterator[LaidPage]:
-        layout = Layout(self._blocks, self._faces, start)
+    def _laid_from(self, start: Start, to_draw: bool = True) -> Iterator[LaidPage]:
+        layout = Layout(self._blocks, self._faces, start, to_draw)
         for laid in layout.pages():
-            self._starts[laid.page.number] = layout.starts[laid.page.number]
+            # Never replaced: a layout taken up in the middle of a page knows only that page's lower part.
+            self._starts.setdefault(laid.page.number, layout.starts[laid.page.number])
             yield laid
 
     def _set_page(self, pdf: Any, laid: LaidPage) -> Any:

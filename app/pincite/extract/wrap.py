@@ -37,7 +37,7 @@ class SetWord:
 
     @property
     def text(self) -> str:
-        return "".join(piece.text for piece in self.pieces)
+        return self.pieces[0].text if len(self.pieces) == 1 else "".join(piece.text for piece in self.pieces)
 
     @property
     def x0(self) -> float:
@@ -66,47 +66,46 @@ class RowSetter:
         self._width = width
         self._size = size_pt
         self._exact = exact
+        self._space = faces[Style.MONO if exact else Style.PLAIN][" "] * size_pt
         self._rows: list[list[SetWord]] = [[]]
         self._x = 0.0
 
     def rows(self, line: Sequence[Run]) -> list[list[SetWord]]:
         """The rows of `line`; none when it has no words."""
-        tokens = tokens_of(line)
-        for token in tokens:
-            self._add(token, token.spaces * self._space(token))
+        for token in tokens_of(line):
+            self._add(token)
         return [row for row in self._rows if row]
 
-    def _space(self, token: Token) -> float:
-        style = token.parts[0][1] & Style.MONO if self._exact else Style.PLAIN
-        return self._faces[style][" "] * self._size
-
-    def _add(self, token: Token, gap: float) -> None:
+    def _add(self, token: Token) -> None:
         row = self._rows[-1]
-        if not self._exact:
-            gap = self._space(token) if row and not token.glued else 0.0
-        elif not row:
-            gap = min(gap, MAX_INDENT_SHARE * self._width)
+        gap = self._gap(token, at_start=not row)
         if row and token.glued:
             row[-1] = replace(row[-1], after="")
-        width = sum(self._faces[style].width(text) for text, style in token.parts) * self._size
-        fits = self._x + gap + width <= self._width
-        if row and not fits and not token.wide:
+        widths = self._widths(token.parts)
+        width = sum(widths)
+        if row and self._x + gap + width > self._width and not token.wide:
             self._next_row()
             gap = 0.0
         self._x += gap
-        if self._x + width <= self._width and sum(len(text) for text, _ in token.parts) <= MAX_WORD_CHARS:
-            self._place([(text, style) for text, style in token.parts])
+        if self._x + width <= self._width and sum([len(text) for text, _ in token.parts]) <= MAX_WORD_CHARS:
+            self._place(token.parts, widths)
         else:
             self._place_cut(token)
 
+    def _gap(self, token: Token, at_start: bool) -> float:
+        """The space before a word."""
+        if self._exact:
+            gap = token.spaces * self._space
+            return min(gap, MAX_INDENT_SHARE * self._width) if at_start else gap
+        return 0.0 if at_start or token.glued else self._space
+
     def _next_row(self) -> None:
         self._rows.append([])
-        self._x = EXACT_HANG_SPACES * self._faces[Style.MONO][" "] * self._size if self._exact else 0.0
+        self._x = EXACT_HANG_SPACES * self._space if self._exact else 0.0
 
-    def _place(self, parts: Sequence[tuple[str, Style]], after: str = " ") -> None:
+    def _place(self, parts: Sequence[tuple[str, Style]], widths: Sequence[float], after: str = " ") -> None:
         pieces = []
-        for text, style in parts:
-            width = self._faces[style].width(text) * self._size
+        for (text, style), width in zip(parts, widths, strict=True):
             pieces.append(Piece(text, style, self._x, width))
             self._x += width
         self._rows[-1].append(SetWord(tuple(pieces), after))
@@ -122,7 +121,7 @@ class RowSetter:
                 full = x + width > self._width and (pending or self._rows[-1])
                 if full or chars == MAX_WORD_CHARS:
                     if pending:
-                        self._place(pending, after="")
+                        self._place(pending, self._widths(pending), after="")
                     if full:
                         self._next_row()
                     pending, chars, x = [], 0, self._x
@@ -133,7 +132,10 @@ class RowSetter:
                 chars += 1
                 x += width
         if pending:
-            self._place(pending)
+            self._place(pending, self._widths(pending))
+
+    def _widths(self, parts: Sequence[tuple[str, Style]]) -> list[float]:
+        return [self._faces[style].width(text) * self._size for text, style in parts]
 
 
 def tokens_of(line: Sequence[Run]) -> list[Token]:

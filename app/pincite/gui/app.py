@@ -50,10 +50,9 @@ def run(open_library: Callable[[], Library], samples: bool = False) -> int:
     app = QApplication.instance() or QApplication(sys.argv[:1])
     assert isinstance(app, QApplication)
     app.setApplicationName("Pincite")
-    app.setDesktopFileName("pincite")
     window = make_window(open_library, samples)
     window.appeared.connect(_log_start_time)
-    _catch_the_rest(window)
+    catch_the_rest(window)
     signal.signal(signal.SIGINT, lambda _number, _frame: window.close())  # seen at the next look at the engine
     window.show()
     return app.exec()
@@ -82,7 +81,7 @@ def _log_qt_message(kind: QtMsgType, _context: QMessageLogContext, message: str)
     qt_log.log(QT_LEVELS.get(kind, logging.WARNING), "%s", message)
 
 
-def _catch_the_rest(window: MainWindow) -> None:
+def catch_the_rest(window: MainWindow) -> None:
     """A mistake in the window's own code is shown like one on a lane."""
 
     def show(_kind: type[BaseException], error: BaseException, _trace: TracebackType | None) -> None:

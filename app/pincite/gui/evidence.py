@@ -29,13 +29,16 @@ def of_passage(passage: Passage) -> Evidence:
 
 
 def place_of(passage: Passage) -> str:
-    """A passage's title and pages, short enough for a button: "Staff Handbook, p. 12"."""
+    """A passage's title and pages: "Staff Handbook, p. 12"."""
+    return ", ".join(filter(None, (passage.title, pages_of(passage))))
+
+
+def pages_of(passage: Passage) -> str:
+    """The printed labels of a passage's pages: "p. 12", "pp. xi\u2013xii", or nothing."""
     labels = list(dict.fromkeys(region.label or str(region.page) for region in passage.regions))
-    if not labels:
-        return passage.title
-    if len(labels) == 1:
-        return f"{passage.title}, p. {labels[0]}"
-    return f"{passage.title}, pp. {labels[0]}\u2013{labels[-1]}"
+    if len(labels) > 1:
+        return f"pp. {labels[0]}\u2013{labels[-1]}"
+    return f"p. {labels[0]}" if labels else ""
 
 
 class Numbering:

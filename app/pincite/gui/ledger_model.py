@@ -68,10 +68,7 @@ class LedgerModel(QAbstractItemModel):
 
     def index_of(self, path: str) -> QModelIndex:
         """The index of a path; an invalid one when it is not there."""
-        for position, node in enumerate(self._tree.nodes):
-            if node.path == path and position:
-                return self.index_at(position)
-        return QModelIndex()
+        return self.index_at(self._tree.positions.get(path, 0))
 
     def describe(self, node: Node) -> str:
         """What there is to say of a file or folder, in words."""

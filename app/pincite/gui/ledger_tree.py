@@ -32,6 +32,7 @@ class LedgerTree:
     """All nodes; the first is the invisible root."""
 
     nodes: tuple[Node, ...]
+    positions: dict[str, int]  # of each path among the nodes
     counts: dict[str, int]
     needing: int
 
@@ -63,7 +64,8 @@ def tree_of(ledger: Ledger, only_needing: bool = False) -> LedgerTree:
         nodes[0].children = [child for child in nodes[0].children if nodes[child].files]
     _sort(nodes)
     counts = ledger.counts
-    return LedgerTree(tuple(nodes), counts, sum(counts.get(state.value, 0) for state in NEEDS_ATTENTION))
+    positions = {node.path: position for position, node in enumerate(nodes) if position}
+    return LedgerTree(tuple(nodes), positions, counts, sum(counts.get(state.value, 0) for state in NEEDS_ATTENTION))
 
 
 def _folder_of(entry: LedgerEntry, nodes: list[Node], places: dict[str, int]) -> int:

@@ -79,7 +79,7 @@ class LibraryPane(QWidget):
             self.refresh()
 
     def _show(self, tree: LedgerTree) -> None:
-        open_paths, chosen = self._open_paths(), self._chosen()
+        open_paths, chosen, scrolled = self._open_paths(), self._chosen(), self.tree.verticalScrollBar().value()
         if self.model.show(tree):
             for path in open_paths:
                 self.tree.expand(self.model.index_of(path))
@@ -88,6 +88,7 @@ class LibraryPane(QWidget):
                 self._expanded_once = len(tree.nodes) > 1
             if chosen is not None:
                 self.tree.setCurrentIndex(self.model.index_of(chosen.path))
+            self.tree.verticalScrollBar().setValue(scrolled)
         locale = QLocale()
         parts = [f"{locale.toString(count)} {state.value}" for state, count in summary_parts(tree.counts)]
         self.summary.setText(" · ".join(parts) or self.tr("No files yet"))

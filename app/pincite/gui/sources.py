@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
 
-from pincite.gui.evidence import of_passage, place_of
+from pincite.gui.evidence import of_passage, pages_of, place_of
 from pincite.gui.flow import FlowLayout
 from pincite.gui.labels import ElidedLabel, TextLabel
 from pincite.gui.marked_text import tooltip
@@ -16,7 +17,8 @@ from pincite.model import NotSearched, Passage
 TOOLTIP_CHARACTERS = 400
 SNIPPET_CHARACTERS = 240
 LISTED_AT_FIRST = 5
-MAX_CHIP_PX = 260
+CHIP_PX = 262  # at most: two fit beside each other
+CHIP_TITLE_SHARE = 0.4  # of it, where a heading follows
 
 
 class SourceStrip(QWidget):
@@ -54,21 +56,13 @@ class SourceStrip(QWidget):
     def _button(self, number: int, passage: Passage) -> QToolButton:
         button = QToolButton(self)
         button.setProperty("look", "source")
-        button.setMaximumWidth(MAX_CHIP_PX)
+        button.setMaximumWidth(CHIP_PX)
         place = place_of(passage)
-        metrics = button.fontMetrics()
-        shown = metrics.elidedText(
-            place, Qt.TextElideMode.ElideMiddle, MAX_CHIP_PX - metrics.horizontalAdvance("00000")
-        )
+        shown = _chip_text(button.fontMetrics(), passage)
         button.setText(f"{number}  {shown}".replace("&", "&&"))
         button.setAccessibleName(self.tr("Source {number}: {place}").format(number=number, place=place))
-        button.setToolTip(
-            tooltip(
-                "\n".join(
-                    filter(None, (place, " › ".join(passage.heading_path), _cut(passage.text, TOOLTIP_CHARACTERS)))
-                )
-            )
-        )
+        about = (place, " › ".join(passage.heading_path), _cut(passage.text, TOOLTIP_CHARACTERS))
+        button.setToolTip(tooltip("\n".join(filter(None, about))))
         button.setCursor(Qt.CursorShape.PointingHandCursor)
         button.clicked.connect(lambda: self.open(number))
         return button
@@ -139,6 +133,17 @@ class NotSearchedNote(QWidget):
 def heading(text: str) -> QLabel:
     """A small heading within an answer."""
     return TextLabel(text, "heading")
+
+
+def _chip_text(metrics: QFontMetrics, passage: Passage) -> str:
+    """Title, page and heading, each no longer than there is room for: sources of one document differ in the last."""
+    room_px = CHIP_PX - metrics.horizontalAdvance("000000")
+    pages = pages_of(passage)
+    rest = " · ".join(filter(None, (pages, passage.heading_path[-1] if passage.heading_path else "")))
+    title_px = int(room_px * CHIP_TITLE_SHARE) if passage.heading_path else room_px - metrics.horizontalAdvance(pages)
+    title = metrics.elidedText(passage.title, Qt.TextElideMode.ElideRight, title_px)
+    whole = ", ".join(filter(None, (title, rest)))
+    return metrics.elidedText(whole, Qt.TextElideMode.ElideRight, room_px)
 
 
 def _cut(text: str, characters: int) -> str:

@@ -22,8 +22,8 @@ class StatusBar(QWidget):
         self.setObjectName("status")
         self.pause_action = QAction(self.tr("&Pause reading"), self)
         self.pause_action.setShortcut("Ctrl+Shift+P")
-        self.pause_action.setCheckable(True)
-        self._colour_icons: Tones | None = None
+        self._tones: Tones | None = None
+        self._paused = False
         self.progress_text = ElidedLabel(parent=self)
         self.bar = QProgressBar(self)
         self.bar.setFixedWidth(BAR_WIDTH_PX)
@@ -63,6 +63,11 @@ class StatusBar(QWidget):
         """Nothing is being read."""
         self._show_reading(False, self.tr("Up to date"))
 
+    def set_paused(self, paused: bool) -> None:
+        """Offer to resume where reading is paused, else to pause."""
+        self._paused = paused
+        self._show_pause()
+
     def show_paused(self) -> None:
         """Reading was paused by the person."""
         self._show_reading(False, self.tr("Reading is paused"))
@@ -88,24 +93,22 @@ class StatusBar(QWidget):
 
     def restyle(self, tones: Tones) -> None:
         """Take on colours."""
-        self._colour_icons = tones
+        self._tones = tones
         self.offline_icon.setPixmap(icon("lock", tones.quiet).pixmap(14, 14))
-        self._show_pause_icon()
+        self._show_pause()
 
     def _show_reading(self, reading: bool, sentence: str) -> None:
         self.progress_text.setText(sentence)
         self.bar.setVisible(reading)
         self.pause_button.setVisible(reading)
-        self._show_pause_icon()
 
-    def _show_pause_icon(self) -> None:
-        paused = self.pause_action.isChecked()
-        text = self.tr("&Resume reading") if paused else self.tr("&Pause reading")
+    def _show_pause(self) -> None:
+        text = self.tr("&Resume reading") if self._paused else self.tr("&Pause reading")
         self.pause_action.setText(text)
         self.pause_action.setToolTip(f"{text.replace('&', '')} (Ctrl+Shift+P)")
         self.pause_button.setAccessibleName(text.replace("&", ""))
-        if self._colour_icons is not None:
-            self.pause_action.setIcon(icon("resume" if paused else "pause", self._colour_icons.text))
+        if self._tones is not None:
+            self.pause_action.setIcon(icon("resume" if self._paused else "pause", self._tones.text))
 
 
 def progress_sentence(progress: IndexProgress) -> str:

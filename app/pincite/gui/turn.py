@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QElapsedTimer, Qt, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from pincite.gui.bridge import Failure
@@ -24,6 +24,8 @@ from pincite.model import (
     Verdict,
 )
 
+TICK_MS = 1000
+
 
 class TurnView(QFrame):
     """Takes in the events of one question in the order they come."""
@@ -42,7 +44,13 @@ class TurnView(QFrame):
         self._tones = tones
         self._numbering = Numbering()
         self._build()
-        self._say(self.tr("Looking through your documents…"))
+        self._waiting = ""
+        self._since = QElapsedTimer()
+        self._since.start()
+        self._tick = QTimer(self)
+        self._tick.setInterval(TICK_MS)
+        self._tick.timeout.connect(self._show_waiting)
+        self._wait_for(self.tr("Looking through your documents…"))
 
     # --- events ---
 
@@ -97,7 +105,7 @@ class TurnView(QFrame):
         self.stream.set_sources(self._numbering)
         self.not_searched.show_files(event.not_searched, unfolded=False)
         if event.passages:
-            self._say(self.tr("Reading the sources…"))
+            self._wait_for(self.tr("Reading the sources…"))
 
     def _show_checked(self, event: ClaimChecked) -> None:
         self._say("")
@@ -169,7 +177,18 @@ class TurnView(QFrame):
         self.footer.setText(" · ".join(parts))
         self.footer.setVisible(bool(parts))
 
+    def _wait_for(self, sentence: str) -> None:
+        """Say what is being waited for, and since when the question was asked."""
+        self._waiting = sentence
+        self._tick.start()
+        self._show_waiting()
+
+    def _show_waiting(self) -> None:
+        seconds = self._since.elapsed() // 1000
+        self.status.setText(f"{self._waiting} {seconds} s" if seconds else self._waiting)
+
     def _say(self, sentence: str, look: str = "quiet") -> None:
+        self._tick.stop()
         self.status.setText(sentence)
         self.status.setProperty("look", look)
         self.status.style().unpolish(self.status)
@@ -217,7 +236,8 @@ class TurnView(QFrame):
     def _status_row(self) -> QHBoxLayout:
         self.status_mark = TextLabel(MARKS[Verdict.UNSUPPORTED], "mark", self)
         self.status_mark.setFixedWidth(MARK_WIDTH_PX)
-        self.status = TextLabel(parent=self)
+        self.status_mark.hide()
+        self.status = TextLabel(look="quiet", parent=self)
         row = QHBoxLayout()
         row.setSpacing(0)
         row.addWidget(self.status_mark, 0, Qt.AlignmentFlag.AlignTop)

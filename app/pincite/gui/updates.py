@@ -97,16 +97,12 @@ class Updates(QObject):
         self._job = job
         job.reported.connect(self.progressed)
         job.result.connect(self._report)
-        job.cancelled.connect(self._want_again)
         job.failed.connect(self._fail)
         job.ended.connect(self._end)
 
     def _report(self, report: object) -> None:
         if isinstance(report, UpdateReport) and report.notes:
             self.noted.emit(" ".join(report.notes))
-
-    def _want_again(self) -> None:
-        self._wanted = True  # what was interrupted is not done
 
     def _fail(self, failure: Failure) -> None:
         self.failed.emit(failure)

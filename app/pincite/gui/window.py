@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import (
     QAction,
     QCloseEvent,
@@ -12,6 +12,7 @@ from PySide6.QtGui import (
     QDropEvent,
     QKeySequence,
     QPaintEvent,
+    QPalette,
     QShortcut,
     QShowEvent,
 )
@@ -61,6 +62,10 @@ class MainWindow(QMainWindow):
         self._build_menus()
         self._connect()
         self._restyle()
+        # Not the window's own change event: its style sheet changes the window's palette too.
+        instance = QApplication.instance()
+        assert isinstance(instance, QApplication)
+        instance.paletteChanged.connect(self._follow_palette)
         self.status.show_blank(self.tr("Opening the library…"))
         self.conversation.box.setFocus()
 
@@ -124,8 +129,8 @@ class MainWindow(QMainWindow):
     def _show_shortcuts(self) -> None:
         ShortcutsDialog(self.shortcut_rows(), self).open()
 
-    def _pause(self, paused: bool) -> None:
-        self.updates.set_paused(paused)
+    def _pause_or_resume(self) -> None:
+        self.updates.set_paused(not self.updates.paused)
 
     def _settled(self) -> None:
         if self.updates.paused:
@@ -209,7 +214,8 @@ class MainWindow(QMainWindow):
         updates.changed.connect(pane.refresh)
         updates.noted.connect(self.message.show_note)
         updates.failed.connect(self.message.show_failure)
-        self.status.pause_action.toggled.connect(self._pause)
+        self.status.pause_action.triggered.connect(self._pause_or_resume)
+        updates.paused_changed.connect(self.status.set_paused)
         self.message.report_asked.connect(self._show_report)
         for number in SOURCE_KEYS:
             shortcut = QShortcut(QKeySequence(f"Ctrl+{number}"), self)
@@ -218,6 +224,12 @@ class MainWindow(QMainWindow):
     def _look_after_answer(self, answering: bool) -> None:
         if not answering and self._timer.isActive():
             self._look()
+
+    def _follow_palette(self, palette: QPalette) -> None:
+        tones = tones_of(palette)
+        if tones != self._tones:
+            self._tones = tones
+            self._restyle()
 
     def _restyle(self) -> None:
         self.setStyleSheet(style_sheet(self._tones, QApplication.font()))
@@ -240,15 +252,6 @@ class MainWindow(QMainWindow):
             self._painted = True
             self.appeared.emit()
             self.start()
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        # The window's own palette is of no use here: the style sheet changes it.
-        if event.type() == QEvent.Type.ApplicationPaletteChange:
-            tones = tones_of(QApplication.palette())
-            if tones != self._tones:
-                self._tones = tones
-                self._restyle()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if any(url.isLocalFile() for url in event.mimeData().urls()):

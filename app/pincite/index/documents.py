@@ -163,12 +163,12 @@ def drop_document(connection: sqlite3.Connection, document: str) -> list[str]:
     return dead
 
 
-def orphaned_documents(connection: sqlite3.Connection) -> list[str]:
-    """Documents that no file leads to any more."""
-    rows = connection.execute(
-        "SELECT id FROM documents WHERE NOT EXISTS (SELECT 1 FROM files WHERE files.document = documents.id)"
-    )
-    return [row["id"] for row in rows]
+def orphaned_documents(connection: sqlite3.Connection, among: Iterable[str] | None = None) -> list[str]:
+    """Documents that no file leads to any more; `among` these, where given, which spares looking at all."""
+    alone = "SELECT id FROM documents WHERE NOT EXISTS (SELECT 1 FROM files WHERE files.document = documents.id)"
+    if among is None:
+        return [row["id"] for row in connection.execute(alone)]
+    return [one for one in sorted(set(among)) if connection.execute(f"{alone} AND id = ?", (one,)).fetchone()]
 
 
 def document_with(connection: sqlite3.Connection, content_hash: str) -> str | None:
@@ -216,12 +216,12 @@ def pages_of(connection: sqlite3.Connection, document: str, numbers: Iterable[in
     return pages
 
 
-def section_spans(connection: sqlite3.Connection, document: str, ordinal: int) -> tuple[tuple[Span, ...], int]:
-    """The spans of a section and its size in the embedder's tokens."""
+def section_spans(connection: sqlite3.Connection, document: str, ordinal: int) -> tuple[tuple[Span, ...], int] | None:
+    """The spans of a section and its size in the embedder's tokens; None when there is no such section."""
     row = connection.execute(
         "SELECT spans, tokens FROM sections WHERE document = ? AND ordinal = ?", (document, ordinal)
     ).fetchone()
-    return unpacked_spans(row["spans"]), row["tokens"]
+    return (unpacked_spans(row["spans"]), row["tokens"]) if row else None
 
 
 def chunk_ids(connection: sqlite3.Connection, document: str) -> list[str]:
@@ -301,10 +301,11 @@ def chunk_ids_in(connection: sqlite3.Connection, documents: Sequence[str], limit
 
 
 def pending_chunks(connection: sqlite3.Connection, model: str, limit: int) -> list[PendingChunk]:
-    """Chunks without a vector of `model`, newest documents first."""
+    """Up to `limit` chunks without a vector of `model`."""
+    # Not "!=" and not in order: either would look through every chunk of the library for each batch.
     rows = connection.execute(
-        "SELECT id, document, context, text, text_hash FROM chunks WHERE embedded != ? ORDER BY number LIMIT ?",
-        (model, limit),
+        "SELECT id, document, context, text, text_hash FROM chunks WHERE embedded < ? OR embedded > ? LIMIT ?",
+        (model, model, limit),
     )
     return [PendingChunk(row["id"], row["document"], row["context"], row["text"], row["text_hash"]) for row in rows]
 
@@ -329,9 +330,13 @@ def embedded_twins(connection: sqlite3.Connection, model: str, text_hashes: Iter
     return twins
 
 
-def mark_embedded(connection: sqlite3.Connection, ids: Iterable[str], model: str) -> None:
-    """Note that the vectors of `ids` are stored; chunks that died meanwhile are passed over."""
-    connection.executemany("UPDATE chunks SET embedded = ? WHERE id = ?", [(model, chunk) for chunk in ids])
+def mark_embedded(connection: sqlite3.Connection, ids: Iterable[str], model: str) -> list[str]:
+    """Note that the vectors of `ids` are stored; returns those chunks that died meanwhile."""
+    return [
+        chunk
+        for chunk in ids
+        if connection.execute("UPDATE chunks SET embedded = ? WHERE id = ?", (model, chunk)).rowcount == 0
+    ]
 
 
 def live_embedded(connection: sqlite3.Connection, model: str) -> set[str]:

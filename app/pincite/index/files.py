@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from dataclasses import dataclass
 
@@ -29,8 +30,30 @@ def folders(connection: sqlite3.Connection) -> tuple[Folder, ...]:
 
 
 def add_root(connection: sqlite3.Connection, path: str) -> None:
-    """Watch `path` from now on."""
+    """Watch `path` from now on. What is known of its files through a folder around it is from now on known through it.
+
+    A file that was given up or forgotten and is now added by its own name is read again.
+    """
     connection.execute("INSERT OR IGNORE INTO roots(path) VALUES (?)", (path,))
+    for around in _roots_around(connection, path):
+        connection.execute(
+            "UPDATE files SET root = ? WHERE root = ? AND (path = ? OR substr(path, 1, ?) = ?)",
+            (path, around, path, len(_inside(path)), _inside(path)),
+        )
+    connection.execute(
+        "UPDATE files SET state = ?, reason = '' WHERE path = ? AND document IS NULL", (FileState.WAITING.value, path)
+    )
+
+
+def _roots_around(connection: sqlite3.Connection, path: str) -> list[str]:
+    """The watched folders that `path` lies in, innermost first."""
+    roots = [row["path"] for row in connection.execute("SELECT path FROM roots")]
+    return sorted((root for root in roots if path.startswith(_inside(root))), key=len, reverse=True)
+
+
+def _inside(folder: str) -> str:
+    """What the path of everything in a folder begins with."""
+    return folder if folder.endswith(os.sep) else folder + os.sep
 
 
 def set_online(connection: sqlite3.Connection, path: str, online: bool) -> None:
@@ -61,12 +84,15 @@ def waiting_files(connection: sqlite3.Connection) -> list[FileRecord]:
 
 
 def note_seen(connection: sqlite3.Connection, path: str, root: str, size: int, mtime_ns: int) -> None:
-    """Queue a new or changed file for reading; what was read of it before stays until then."""
+    """Queue a new or changed file for reading; what was read of it before stays until then.
+
+    Does nothing when its root is not watched any more.
+    """
     connection.execute(
-        "INSERT INTO files(path, root, size, mtime_ns, state) VALUES (?, ?, ?, ?, ?) "
+        "INSERT INTO files(path, root, size, mtime_ns, state) SELECT ?, path, ?, ?, ? FROM roots WHERE path = ? "
         "ON CONFLICT(path) DO UPDATE SET size = excluded.size, mtime_ns = excluded.mtime_ns, state = excluded.state, "
         "reason = '', root = excluded.root",
-        (path, root, size, mtime_ns, FileState.WAITING.value),
+        (path, size, mtime_ns, FileState.WAITING.value, root),
     )
 
 
@@ -86,7 +112,9 @@ def drop_file(connection: sqlite3.Connection, path: str) -> None:
 
 
 def drop_root(connection: sqlite3.Connection, path: str) -> None:
-    """Stop watching a root and forget its files."""
+    """Stop watching a root and forget its files, but for those that a watched folder around it holds as well."""
+    for around in _roots_around(connection, path)[:1]:
+        connection.execute("UPDATE files SET root = ? WHERE root = ?", (around, path))
     connection.execute("DELETE FROM roots WHERE path = ?", (path,))
 
 

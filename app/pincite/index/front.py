@@ -5,12 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from pincite.errors import NotFoundError, StoreBusyError
+import numpy as np
+
+from pincite.errors import GiveUpError, NotFoundError, StoreBusyError
 from pincite.index import documents, files, keyword
 from pincite.index.database import Database
 from pincite.index.documents import PendingChunk, Reading, StoredChunk
@@ -19,6 +22,9 @@ from pincite.index.vectors import EXACT_SCAN_CHUNKS, Floats, Vectors
 from pincite.model import DocumentInfo, FileState, Filters, Folder, Ledger, NotSearched, Page, PageSize, Span
 
 EMBED_BATCH_CHUNKS = 64
+# A filter that lets through more documents than this is not handed to the vector store, which refuses long ones.
+MAX_FILTER_DOCUMENTS = 10_000
+MAX_NAMED_CHARS = 300  # of what was asked for, in the sentence that says it is not there
 FORGOTTEN_REASON = "It was erased from the library as asked, and is not read again until it changes."
 
 
@@ -37,6 +43,7 @@ class Index:
         self._folder = folder
         self._db = Database(folder / "library.sqlite")
         self._vectors = Vectors(folder / "vectors", embedding_model)
+        self._naming = threading.RLock()
 
     def close(self) -> None:
         """Let go of the stores."""
@@ -49,18 +56,42 @@ class Index:
 
         A lock in SQLite rather than a file of our own: it works on every system, and a process that dies lets go.
         """
-        lock = sqlite3.connect(self._folder / "writer.lock", timeout=0, isolation_level=None)
-        try:
-            lock.execute("BEGIN EXCLUSIVE")
-        except sqlite3.OperationalError as error:
-            lock.close()
-            raise StoreBusyError(
-                "Another Pincite is reading files into this library; wait until it has finished."
-            ) from error
+        lock = self._writers_lock()
         try:
             yield
         finally:
             lock.close()
+
+    def _writers_lock(self) -> sqlite3.Connection:
+        path = self._folder / "writer.lock"
+        lock: sqlite3.Connection | None = None
+        try:
+            lock = sqlite3.connect(path, timeout=0, isolation_level=None)
+            lock.execute("BEGIN EXCLUSIVE")
+            return lock
+        except sqlite3.Error as error:
+            if lock is not None:
+                lock.close()
+            if "locked" in str(error):
+                raise StoreBusyError(
+                    "Another Pincite is reading files into this library; wait until it has finished."
+                ) from error
+            raise GiveUpError(f"The library's lock {path} cannot be used: {error}.") from error
+
+    @contextmanager
+    def one_state(self) -> Iterator[None]:
+        """Let this thread read the catalogue as it is at one moment, whatever is stored or erased meanwhile.
+
+        Not for writing in, and not for long: what is erased meanwhile leaves the log only afterwards.
+        """
+        with self._db.one_state():
+            yield
+
+    @contextmanager
+    def naming(self) -> Iterator[None]:
+        """Be the only thread that decides which document a file is, from looking that up until it is stored."""
+        with self._naming:
+            yield
 
     # Folders and files
 
@@ -103,46 +134,57 @@ class Index:
     def note_unreadable(self, path: str, content_hash: str, state: FileState, reason: str) -> None:
         """Note that a file could not be read. What it held before is no longer there, so it is no longer searched."""
         with self._db.writing() as connection:
+            record = files.file_at(connection, path)
+            if record is None or record.state is FileState.FORGOTTEN:
+                return  # taken out of the library while it was read
             files.link(connection, path, content_hash, None)
             files.note_state(connection, path, state, reason)
-            dead = self._drop_orphans(connection)
+            dead = self._drop_orphans(connection, [record])
         self._vectors_gone(dead)
 
     def link_known(self, path: str, content_hash: str) -> str | None:
         """If the content is that of a stored document, make the file one of its places, and return its id."""
-        with self._db.writing() as connection:
+        with self._naming, self._db.writing() as connection:
             known = documents.document_with(connection, content_hash)
-            if known is None:
+            record = files.file_at(connection, path)
+            if known is None or record is None or record.state is FileState.FORGOTTEN:
                 return None
             state, reason, _ = documents.document_state(connection, known)
             files.link(connection, path, content_hash, known)
             files.note_state(connection, path, state, reason)
-            dead = self._drop_orphans(connection)
+            dead = self._drop_orphans(connection, [record])
         self._vectors_gone(dead)
         return known
+
+    def keep_forgotten(self, path: str, content_hash: str) -> None:
+        """Note that a file is one that was erased as asked, and was only moved since."""
+        with self._db.writing() as connection:
+            files.link(connection, path, content_hash, None)
+            files.note_state(connection, path, FileState.FORGOTTEN, FORGOTTEN_REASON)
 
     def drop_files(self, paths: Sequence[str]) -> int:
         """Forget files that are gone, and documents that no file leads to any more; returns how many of those."""
         if not paths:
             return 0
         with self._db.writing() as connection:
-            for path in paths:
-                files.drop_file(connection, path)
-            before = len(documents.orphaned_documents(connection))
-            dead = self._drop_orphans(connection)
-        self._vectors_gone(dead)
-        self._erase()
+            records = [record for path in paths if (record := files.file_at(connection, path)) is not None]
+            for record in records:
+                files.drop_file(connection, record.path)
+            before = len(self._orphans_of(connection, records))
+            dead = self._drop_orphans(connection, records)
+        if before:
+            self._erased(dead)
         return before
 
     def drop_root(self, root: str) -> int:
-        """Stop watching, and erase what only its files held; returns how many files it had."""
+        """Stop watching, and erase what only its files held; returns how many files are out of the library."""
         with self._db.writing() as connection:
-            known = len(files.files_under(connection, root))
+            records = list(files.files_under(connection, root).values())
             files.drop_root(connection, root)
-            dead = self._drop_orphans(connection)
-        self._vectors_gone(dead)
-        self._erase()
-        return known
+            gone = [record for record in records if files.file_at(connection, record.path) is None]
+            dead = self._drop_orphans(connection, gone)
+        self._erased(dead)
+        return len(gone)
 
     def forget(self, document: str) -> int:
         """Erase everything derived from a document; returns how many chunks that was. Its files stay where they are."""
@@ -152,8 +194,7 @@ class Index:
             for path in files.paths_of(connection, document):
                 files.note_state(connection, path, FileState.FORGOTTEN, FORGOTTEN_REASON)
             dead = documents.drop_document(connection, document)
-        self._vectors_gone(dead)
-        self._erase()
+        self._erased(dead)
         return len(dead)
 
     def chunks_left(self, document: str) -> int:
@@ -199,19 +240,26 @@ class Index:
                 return ""
             return documents.document_state(connection, document)[2]
 
-    def store(self, path: str, reading: Reading) -> None:
+    def store(self, path: str, reading: Reading) -> bool:
         """Make a reading live in place of the one before, in one step, and link the file to it.
 
         Vectors of chunks whose text did not change are written first, under the new ids, where no search sees them
-        until the catalogue names them; so an unchanged chunk is never without its vector.
+        until the catalogue names them; so an unchanged chunk is never without its vector. Stores nothing and returns
+        False when the file was taken out of the library while it was read.
         """
         embedded = self._reuse_vectors(reading)
         with self._db.writing() as connection:
-            dead = documents.put_reading(connection, reading, embedded)
-            files.link(connection, path, reading.content_hash, reading.id)
-            files.note_state(connection, path, reading.state, reading.reason)
-            dead += self._drop_orphans(connection)
+            record = files.file_at(connection, path)
+            wanted = record is not None and record.state is not FileState.FORGOTTEN
+            if record is not None and wanted:
+                dead = documents.put_reading(connection, reading, embedded)
+                files.link(connection, path, reading.content_hash, reading.id)
+                files.note_state(connection, path, reading.state, reading.reason)
+                dead += self._drop_orphans(connection, [record])
+            else:
+                dead = sorted(embedded)
         self._vectors_gone(dead)
+        return wanted
 
     def document_info(self, named: str) -> DocumentInfo:
         """A document by its id or by the path of one of its files."""
@@ -223,7 +271,7 @@ class Index:
             places = files.paths_of(connection, document)
             info = documents.document_info(connection, document, named if record else (places or [""])[0])
         if info is None:
-            raise NotFoundError(f"There is no document {named} in this library.")
+            raise NotFoundError(f"There is no document {named[:MAX_NAMED_CHARS]} in this library.")
         return info
 
     def page_sizes(self, document: str) -> tuple[PageSize, ...]:
@@ -237,9 +285,12 @@ class Index:
             return documents.pages_of(connection, document, numbers)
 
     def section(self, document: str, ordinal: int) -> tuple[tuple[Span, ...], int]:
-        """Spans and size in tokens of a section."""
+        """Spans and size in tokens of a section. Raises NotFoundError when the document was replaced or erased."""
         with self._db.reading() as connection:
-            return documents.section_spans(connection, document, ordinal)
+            section = documents.section_spans(connection, document, ordinal)
+        if section is None:
+            raise NotFoundError("A document was changed or erased while it was being looked at; please ask again.")
+        return section
 
     # Searching
 
@@ -258,12 +309,24 @@ class Index:
             allowed = documents.allowed_documents(connection, filters)
             few = documents.chunk_ids_in(connection, allowed, EXACT_SCAN_CHUNKS) if allowed is not None else None
         if few is not None:
-            hits = self._vectors.nearest_of(vector, few, k)
-        else:
-            hits = self._vectors.nearest(vector, k, allowed)
-        with self._db.reading() as connection:
-            live = documents.chunks_with(connection, [chunk for chunk, _ in hits])
-        return [LegHit(chunk, score) for chunk, score in hits if chunk in live]
+            return self._live_hits(self._vectors.nearest_of(vector, few, k), None)
+        by_store = allowed if allowed is not None and len(allowed) <= MAX_FILTER_DOCUMENTS else None
+        welcome = set(allowed) if allowed is not None else None
+        wanted = k
+        while True:
+            hits = self._vectors.nearest(vector, wanted, by_store)
+            live = self._live_hits(hits, welcome)
+            if len(live) >= k or len(hits) < wanted:
+                return live[:k]
+            wanted *= 4  # dead vectors that still wait to be deleted, or what the filter keeps out, took the places
+
+    def _live_hits(self, hits: Sequence[tuple[str, float]], welcome: set[str] | None) -> list[LegHit]:
+        live = self.chunks([chunk for chunk, _ in hits])
+        return [
+            LegHit(chunk, score)
+            for chunk, score in hits
+            if chunk in live and (welcome is None or live[chunk].document in welcome)
+        ]
 
     def chunks(self, ids: Sequence[str]) -> dict[str, StoredChunk]:
         """Those of `ids` that are live."""
@@ -275,20 +338,22 @@ class Index:
     def embed_pending(self, embed: Callable[[Sequence[str]], Floats], on_progress: Callable[[int, int], None]) -> int:
         """Give every chunk without a vector one, in batches that are each kept; returns how many were made."""
         done = 0
+        with self._db.reading() as connection:
+            _, total = documents.chunk_counts(connection, self._vectors.model)
         while True:
             with self._db.reading() as connection:
                 pending = documents.pending_chunks(connection, self._vectors.model, EMBED_BATCH_CHUNKS)
-                _, left = documents.chunk_counts(connection, self._vectors.model)
             if not pending:
                 return done
-            on_progress(done, done + left)
+            on_progress(done, max(total, done + len(pending)))
             self._put_vectors(pending, embed([f"{chunk.context}\n{chunk.text}" for chunk in pending]))
             done += len(pending)
 
     def _put_vectors(self, pending: Sequence[PendingChunk], vectors: Floats) -> None:
         self._vectors.put([chunk.id for chunk in pending], [chunk.document for chunk in pending], vectors)
         with self._db.writing() as connection:
-            documents.mark_embedded(connection, [chunk.id for chunk in pending], self._vectors.model)
+            dead = documents.mark_embedded(connection, [chunk.id for chunk in pending], self._vectors.model)
+        self._vectors_gone(dead)  # their document was erased or replaced while the model was at work
 
     def repair(self) -> tuple[int, int]:
         """Make the vector store agree with the catalogue; returns (orphans deleted, vectors to be made again)."""
@@ -311,30 +376,37 @@ class Index:
         stored = self._vectors.get(sorted(set(twins.values())))
         kept = [c for c in reading.chunks if c.text_hash in twins and twins[c.text_hash] in stored]
         if kept:
-            import numpy as np  # here, so that opening a library and listing its files does not load it
-
             vectors = np.stack([stored[twins[chunk.text_hash]] for chunk in kept])
             self._vectors.put([chunk.id for chunk in kept], [reading.id] * len(kept), vectors)
         return {chunk.id: model for chunk in kept}
 
-    def _drop_orphans(self, connection: sqlite3.Connection) -> list[str]:
+    def _drop_orphans(self, connection: sqlite3.Connection, left: Sequence[FileRecord] | None = None) -> list[str]:
+        """Erase documents that no file leads to, among those of the records where given; returns the dead chunks."""
         dead: list[str] = []
-        for document in documents.orphaned_documents(connection):
+        for document in self._orphans_of(connection, left):
             dead += documents.drop_document(connection, document)
         return dead
+
+    def _orphans_of(self, connection: sqlite3.Connection, left: Sequence[FileRecord] | None) -> list[str]:
+        among = None if left is None else [record.document for record in left if record.document is not None]
+        return documents.orphaned_documents(connection, among)
+
+    def _erased(self, dead: Sequence[str]) -> None:
+        """Leave nothing of what was deleted: first the text, which must go even when the vector store is broken."""
+        self._db.erase_deleted()
+        self._vectors_gone(dead)
 
     def _vectors_gone(self, ids: Sequence[str]) -> None:
         if ids:
             self._vectors.delete(ids)
 
-    def _erase(self) -> None:
-        self._db.erase_deleted()
-
     # Traces
 
     def put_trace(self, trace: str, asked: str, body: dict[str, object], used: Sequence[str]) -> None:
-        """Keep the record of a question; it is erased with any of the documents it used."""
+        """Keep the record of a question; it is erased with any of the documents it used, and not kept after that."""
         with self._db.writing() as connection:
+            if not all(documents.document_exists(connection, document) for document in used):
+                return
             connection.execute(
                 "INSERT OR REPLACE INTO traces VALUES (?, ?, ?)", (trace, asked, json.dumps(body, ensure_ascii=False))
             )

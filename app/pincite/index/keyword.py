@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
+import unicodedata
 
 CONTEXT_WEIGHT = 0.6  # title and headings stand before every chunk of a section, so a hit there tells less
 MAX_QUERY_TERMS = 64
@@ -23,15 +24,21 @@ def match_expression(query: str) -> str | None:
 
     Quoted phrases must occur; other words may, and count towards the rank.
     """
-    phrases = [next(part for part in match if part) for match in QUOTED.findall(query)]
-    required = [f'"{" ".join(TERM.findall(phrase))}"' for phrase in phrases if TERM.search(phrase)]
-    rest = TERM.findall(QUOTED.sub(" ", query))
+    query = unicodedata.normalize("NFC", query)  # an accent typed as a character of its own would end the term
+    phrases = [_terms(next(part for part in match if part)) for match in QUOTED.findall(query)]
+    required = [f'"{" ".join(phrase)}"' for phrase in phrases if phrase]
+    rest = _terms(QUOTED.sub(" ", query))
     telling = [term for term in rest if term.casefold() not in STOP_WORDS] or rest
     optional = [f'"{term}"' for term in dict.fromkeys(telling)][:MAX_QUERY_TERMS]
     if required:
         must = " AND ".join(required)
         return f"({must}) AND ({' OR '.join([*required, *optional])})" if optional else must
     return " OR ".join(optional) or None
+
+
+def _terms(text: str) -> list[str]:
+    """The terms of a text; one of low lines alone is none, because FTS5 finds nothing in it to look for."""
+    return [term for term in TERM.findall(text) if term.strip("_")]
 
 
 def best_matches(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from pincite.errors import GiveUpError
+from pincite.errors import GiveUpError, StoreBusyError
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
@@ -24,6 +24,7 @@ Floats = npt.NDArray[np.float32]
 # the filter, can return too few of them or none.
 EXACT_SCAN_CHUNKS = 2_000
 WRITE_BATCH = 1_000
+DATABASE_FILE = "chroma.sqlite3"  # Chroma's own name for the file that every one of its writes changes
 
 
 class Vectors:
@@ -35,6 +36,8 @@ class Vectors:
         self._lock = threading.Lock()
         self._client: ClientAPI | None = None
         self._collection: Collection | None = None
+        self._closed = False
+        self._stamp: tuple[int, int] | None = None
 
     @property
     def model(self) -> str:
@@ -64,13 +67,15 @@ class Vectors:
         return found
 
     def delete(self, ids: Iterable[str]) -> None:
-        """Forget the vectors of `ids`; those that are not stored are passed over."""
+        """Forget the vectors of `ids`, those of models used before included; what is not stored is passed over."""
         gone = list(ids)
         if not gone:
             return
-        with self._opened() as collection:
-            for at in range(0, len(gone), WRITE_BATCH):
-                collection.delete(ids=gone[at : at + WRITE_BATCH])
+        with self._opened():
+            assert self._client is not None
+            for collection in self._client.list_collections():
+                for at in range(0, len(gone), WRITE_BATCH):
+                    collection.delete(ids=gone[at : at + WRITE_BATCH])
 
     def ids(self) -> set[str]:
         """Every id that is stored."""
@@ -112,12 +117,16 @@ class Vectors:
         return [(names[i], float(similarities[i])) for i in order]
 
     def close(self) -> None:
-        """Let go of the files."""
+        """Let go of the files, for good."""
         with self._lock:
-            if self._client is not None:
-                self._client.close()
-            self._client = None
-            self._collection = None
+            self._closed = True
+            self._let_go()
+
+    def _let_go(self) -> None:
+        if self._client is not None:
+            self._client.close()
+        self._client = None
+        self._collection = None
 
     @contextmanager
     def _opened(self) -> Iterator[Collection]:
@@ -125,24 +134,43 @@ class Vectors:
         from chromadb.errors import ChromaError
 
         with self._lock:
+            if self._closed:
+                raise StoreBusyError("The library has been closed.")
             try:
+                if self._stamp != self._stamp_now():
+                    self._let_go()  # another process wrote to it, and what we hold in memory is not what is there now
                 if self._collection is None:
                     self._open()
                 assert self._collection is not None
                 yield self._collection
+                self._stamp = self._stamp_now()
             except (ChromaError, OSError) as error:
                 raise GiveUpError(
                     f"The vector index in {self._folder} cannot be used ({error}). "
                     "Delete that folder: it is built again from the library."
                 ) from error
 
+    def _stamp_now(self) -> tuple[int, int] | None:
+        try:
+            status = (self._folder / DATABASE_FILE).stat()
+        except FileNotFoundError:
+            return None
+        return status.st_size, status.st_mtime_ns
+
     def _open(self) -> None:
         # Imported here for the same reason as above.
         import chromadb
+        from chromadb.api.shared_system_client import SharedSystemClient
         from chromadb.config import Settings as ChromaSettings
 
         self._folder.mkdir(parents=True, exist_ok=True)
-        self._client = chromadb.PersistentClient(str(self._folder), settings=ChromaSettings(anonymized_telemetry=False))
+        settings = ChromaSettings(anonymized_telemetry=False)
+        try:
+            self._client = chromadb.PersistentClient(str(self._folder), settings=settings)
+        except BaseException:
+            # Chroma 1.5 keeps what it failed to open, and would hand that out the next time.
+            SharedSystemClient._identifier_to_system.pop(str(self._folder), None)
+            raise
         # The model is part of the name: vectors of two models can never meet in one collection.
         name = "chunks-" + hashlib.sha256(self._model.encode()).hexdigest()[:16]
         self._collection = self._client.get_or_create_collection(

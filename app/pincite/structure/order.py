@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from statistics import median
 
 from pincite.model import BlockKind, Box, Line, union_of
+from pincite.structure.roles import LEADER
 
 MIN_GUTTER_PT = 6.0
 MIN_COLUMN_LINES = 4
@@ -47,14 +48,28 @@ def reading_order(lines: Sequence[Line]) -> list[OrderedLine]:
 
 def _units(lines: Sequence[Line]) -> list[Unit]:
     tables: dict[int, list[Line]] = {}
-    units: list[Unit] = []
+    groups: dict[int, list[Unit]] = {}
     for line in lines:
         if line.kind is BlockKind.TABLE:
             tables.setdefault(line.group, []).append(line)
         else:
-            units.append(Unit(line.box, (line,)))
+            groups.setdefault(line.group, []).append(Unit(line.box, (line,)))
+    units = [unit for group in groups.values() for unit in _with_figures(group)]
     units.extend(Unit(union_of(row.box for row in rows), tuple(rows)) for rows in tables.values())
     return units
+
+
+def _with_figures(group: list[Unit]) -> list[Unit]:
+    """The reader's group with dots and figures joined to what they stand behind, so that they make no column."""
+    joined: list[Unit] = []
+    for row in _rows(group):
+        for piece in row:
+            if piece is row[0] or any(char.isalpha() for char in piece.lines[0].text):
+                joined.append(piece)
+            else:
+                line = _joined([joined[-1].lines[0], piece.lines[0]])
+                joined[-1] = Unit(line.box, (line,))
+    return joined
 
 
 def _columns(units: list[Unit], depth: int) -> list[list[Unit]]:
@@ -111,9 +126,10 @@ def _is_column(units: list[Unit]) -> bool:
     return median(_prose_words(line) for line in lines) >= MIN_WORDS_PER_LINE
 
 
-def _prose_words(line: Line) -> int:
-    """Words with letters in them: dots that lead to a page number, and figures, are no prose."""
-    return sum(1 for word in line.words if sum(char.isalpha() for char in word.text) >= 2)
+def _prose_words(line: Line) -> float:
+    """Words with letters in them. Dots by themselves and figures are no prose; an entry of a contents page is."""
+    words = sum(1 for word in line.words if sum(char.isalpha() for char in word.text) >= 2)
+    return max(words, MIN_WORDS_PER_LINE) if words and LEADER.search(line.text) else words
 
 
 def _side_by_side(left: list[Unit], right: list[Unit]) -> bool:
@@ -123,19 +139,24 @@ def _side_by_side(left: list[Unit], right: list[Unit]) -> bool:
 
 def _rows_merged(units: list[Unit]) -> list[Line]:
     """Units top to bottom, pieces of one printed line joined left to right."""
+    merged: list[Line] = []
+    for row in _rows(units):
+        if row[0].is_table:
+            merged.extend(row[0].lines)
+        else:
+            merged.append(_joined([unit.lines[0] for unit in row]))
+    return merged
+
+
+def _rows(units: list[Unit]) -> list[list[Unit]]:
+    """Units top to bottom; those of one printed line together, left to right. A table is a row by itself."""
     rows: list[list[Unit]] = []
     for unit in sorted(units, key=lambda u: (u.box.y0, u.box.x0)):
         if rows and not unit.is_table and not rows[-1][-1].is_table and _same_row(rows[-1], unit):
             rows[-1].append(unit)
         else:
             rows.append([unit])
-    merged: list[Line] = []
-    for row in rows:
-        if row[0].is_table:
-            merged.extend(row[0].lines)
-        else:
-            merged.append(_joined([unit.lines[0] for unit in sorted(row, key=lambda u: u.box.x0)]))
-    return merged
+    return [sorted(row, key=lambda u: u.box.x0) for row in rows]
 
 
 def _same_row(row: list[Unit], unit: Unit) -> bool:

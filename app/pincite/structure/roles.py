@@ -25,6 +25,8 @@ NAMED_DIVISION = re.compile(
 CAPTION = re.compile(r"(?:table|figure|fig\.|chart|exhibit)\s+[a-z]?\d[\d.]*[a-z]?\s*[:.–—-]", re.IGNORECASE)
 FOOTNOTE_MARK = re.compile(r"(?:\d{1,3}|[*†‡§])\.?")
 LEADER = re.compile(r"(?:[.…·_]\s?){4,}")
+PAGE = re.compile(r"[\divxlc–-]{1,7}", re.IGNORECASE)
+CONTENTS_ENTRY = re.compile(rf"{LEADER.pattern}\s*{PAGE.pattern}$", re.IGNORECASE)
 SENTENCE_END = re.compile(r"[.;,:!?][\"'”’)\]]*$")
 
 
@@ -67,7 +69,10 @@ class Roles:
 
     def __init__(self, typography: Typography, outline: Sequence[OutlineEntry]) -> None:
         self._type = typography
-        self._outline: dict[tuple[int, str], int] = {(e.page, _plain(e.title)): e.level for e in outline}
+        self._outline = {(entry.page, _plain(entry.title)): entry.level for entry in outline}
+        for entry in outline:
+            self._outline.setdefault((entry.page, _without_number(entry.title)), entry.level)
+        self._titles = frozenset(_plain(entry.title) for entry in outline)
         self._outline_depth = max((entry.level for entry in outline), default=0)
 
     def role(self, line: Line, page: int, page_height: float) -> Role:
@@ -75,9 +80,11 @@ class Roles:
         if line.kind is not None:
             return Role(line.kind, line.level, starts=False)
         first = line.words[0].text
+        if self._is_contents_entry(line):
+            return Role(BlockKind.PARAGRAPH, starts=True)  # however it is numbered or set
         if LEADER.search(line.text):
-            return Role(BlockKind.PARAGRAPH)  # an entry of a table of contents, however it is numbered or set
-        listed = self._outline_level(line, page)
+            return _text_role(line, first)  # a blank to be filled in
+        listed = self.outline_level(line.text, page)
         if listed is not None:
             return Role(BlockKind.HEADING, listed, _number_of(first), True)
         if CAPTION.match(line.text) and len(line.words) <= 30:
@@ -88,13 +95,22 @@ class Roles:
             return Role(BlockKind.FOOTNOTE, number=first.rstrip("."), starts=True)
         return _text_role(line, first)
 
-    def _outline_level(self, line: Line, page: int) -> int | None:
-        text = _plain(line.text)
-        return self._outline.get((page, text)) if text else None
+    def outline_level(self, text: str, page: int) -> int | None:
+        """The level of a heading in the outline, which may leave out the printed number; None when it is not there."""
+        found = (self._outline.get((page, form)) for form in (_plain(text), _without_number(text)) if form)
+        return next((level for level in found if level is not None), None)
+
+    def _is_contents_entry(self, line: Line) -> bool:
+        if CONTENTS_ENTRY.search(line.text):
+            return True
+        title = " ".join(word.text for word in line.words[:-1])
+        return bool(PAGE.fullmatch(line.words[-1].text)) and _plain(title) in self._titles
 
     def _is_heading(self, line: Line) -> bool:
         words = len(line.words)
         if line.mono or words > MAX_HEADING_WORDS or not any(char.isalpha() for char in line.text):
+            return False
+        if BULLET.fullmatch(line.words[0].text):
             return False
         if line.size_pt >= HEADING_SIZE_RATIO * self._type.body_pt:
             return not line.text.endswith((".", ",", ";")) or words <= 4
@@ -119,7 +135,8 @@ class Roles:
     def _is_footnote(self, line: Line, page_height: float) -> bool:
         small = line.size_pt <= SMALL_SIZE_RATIO * self._type.body_pt
         low = line.box.y0 >= 0.6 * page_height
-        return small and low and bool(FOOTNOTE_MARK.fullmatch(line.words[0].text)) and len(line.words) > 1
+        says = any(char.isalpha() for word in line.words[1:] for char in word.text)  # the figures of a chart do not
+        return small and low and says and bool(FOOTNOTE_MARK.fullmatch(line.words[0].text))
 
 
 def _text_role(line: Line, first: str) -> Role:
@@ -143,3 +160,7 @@ def _number_of(first_word: str) -> str:
 
 def _plain(text: str) -> str:
     return re.sub(r"[\W_]+", " ", text.casefold()).strip()
+
+
+def _without_number(text: str) -> str:
+    return re.sub(r"^(?:\d+ )+", "", _plain(text))

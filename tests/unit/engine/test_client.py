@@ -86,7 +86,9 @@ def test_vectors_come_in_the_order_of_their_texts(engine_of: Callable[..., Engin
     assert vectors[:, 0].tolist() == [len(text) for text in texts]
     batches = [[len(text) for text in request["texts"]] for request in child.requests(Op.EMBED_PASSAGES)]
     assert len(batches) == 4
-    assert sum(batches, []) == sorted(map(len, texts)), "texts of like length go together"
+    assert [length for batch in batches for length in batch] == sorted(map(len, texts)), (
+        "texts of like length go together"
+    )
 
 
 def test_indexing_ranks_below_questions(engine_of: Callable[..., Engine]) -> None:

@@ -10,6 +10,7 @@ from pincite.extract.mupdf import pymupdf
 from pincite.model import Box, Picture, ReadPage, Word
 
 DARK = 300  # sum of the three colours below which a pixel is ink
+DARK_GREYS = bytes(grey < DARK // 3 for grey in range(256))
 MARKED = (255, 226, 102)
 
 
@@ -59,20 +60,15 @@ class Painting:
         return sum(1 for colour in colours if colour == MARKED or sum(colour) < 2 * DARK) / len(colours)
 
     def ink_outside(self, boxes: Iterable[Box]) -> int:
-        """How many dark pixels of the picture are in none of `boxes`, give or take a pixel."""
-        inside = {
-            (x, y)
-            for box in boxes
-            for x in range(int(box.x0 * self._zoom) - 1, int(box.x1 * self._zoom) + 2)
-            for y in range(int(box.y0 * self._zoom) - 1, int(box.y1 * self._zoom) + 2)
-        }
-        return sum(1 for at in self._dark_pixels() if at not in inside)
-
-    def _dark_pixels(self) -> list[tuple[int, int]]:
-        samples, width = self._pixmap.samples, self._pixmap.width
-        return [
-            (i // 3 % width, i // 3 // width) for i in range(0, len(samples), 3) if sum(samples[i : i + 3]) < DARK
-        ]
+        """How many dark pixels of the picture are in none of `boxes`, give or take a point."""
+        width, height = self._pixmap.width, self._pixmap.height
+        outside = bytearray(b"\1") * (width * height)
+        for box in boxes:
+            x0, x1 = (max(0, min(width, int(x * self._zoom))) for x in (box.x0 - 1, box.x1 + 1 + 1 / self._zoom))
+            for y in range(max(0, int((box.y0 - 1) * self._zoom)), min(height, int((box.y1 + 1) * self._zoom) + 1)):
+                outside[y * width + x0 : y * width + x1] = bytes(x1 - x0)
+        dark = pymupdf.Pixmap(pymupdf.csGRAY, self._pixmap).samples.translate(DARK_GREYS)
+        return (int.from_bytes(dark) & int.from_bytes(outside)).bit_count()
 
     def _colours(self, box: Box) -> Iterable[tuple[int, int, int]]:
         x0, y0 = max(0, int(box.x0 * self._zoom)), max(0, int(box.y0 * self._zoom))

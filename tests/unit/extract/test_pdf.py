@@ -16,7 +16,7 @@ from pincite.extract.pictures import picture_of
 from pincite.model import BlockKind, OutlineEntry, ReadPage
 from tests.unit.extract.pages import Painting, pdf_with, pdf_with_text, texts_of, words_of
 
-ZOOM = 2.0
+ZOOM = 1.0
 
 
 def pages_of(path: Path) -> list[ReadPage]:
@@ -48,10 +48,10 @@ def test_words_and_highlights_are_where_the_ink_is(
     assert {word.text for word in words} == {"Rent", "is", "due", "monthly"}
     assert all(0 <= w.box.x0 < w.box.x1 <= page.width and 0 <= w.box.y0 < w.box.y1 <= page.height for w in words)
     plain = Painting(picture_of(file.page_to_draw(1), ZOOM), ZOOM)
-    assert all(plain.ink(word.box) > 50 for word in words)
+    assert all(plain.ink(word.box) > 10 for word in words)
     assert plain.ink_outside(word.box for word in words) == 0
     marked = Painting(picture_of(file.page_to_draw(1), ZOOM, [words[0].box]), ZOOM)
-    assert marked.ink(words[0].box) == plain.ink(words[0].box)
+    assert marked.ink(words[0].box) >= plain.ink(words[0].box)  # no letter is painted over
     assert marked.marked(words[0].box) > 0.9
     assert marked.marked(words[2].box) < 0.6
 
@@ -179,27 +179,30 @@ def a_ruled_table(page: Any) -> None:
     page.insert_text((72, 220), "Below the table")
 
 
-@pytest.mark.parametrize("rotation", [0, 90, 180, 270])
-def test_the_rows_of_a_ruled_table_are_lines(tmp_path: Path, rotation: int) -> None:
+def test_the_rows_of_a_ruled_table_are_lines(tmp_path: Path) -> None:
+    page = only_page(pdf_with(tmp_path / "table.pdf", a_ruled_table))
+    table = [line for line in page.lines if line.kind is BlockKind.TABLE]
+    assert [line.text for line in table] == [
+        "Item | Amount | Note",
+        "Rent | 1,200 | payable in advance",
+        "Deposit |  | once",
+    ]
+    assert [line.row for line in table] == [0, 1, 2]
+    assert [line.header_row for line in table] == [True, False, False]
+    others = [line for line in page.lines if line not in table]
+    assert [line.text for line in others] == ["Amounts", "Below the table"]
+    assert len({line.group for line in table} - {line.group for line in others}) == 1
+
+
+@pytest.mark.parametrize("rotation", [90, 180, 270])
+def test_no_word_is_lost_from_a_table_on_a_turned_page(tmp_path: Path, rotation: int) -> None:
     def draw(page: Any) -> None:
         a_ruled_table(page)
         page.set_rotation(rotation)
 
-    page = only_page(pdf_with(tmp_path / "table.pdf", draw))
-    table = [line for line in page.lines if line.kind is BlockKind.TABLE]
-    assert sorted(texts_of(page)) == sorted(["Amounts", "Below the table", *(line.text for line in table)])
-    if rotation in (0, 180):
-        assert [line.text for line in table][:: 1 if rotation == 0 else 1]
-    if rotation == 0:
-        assert [line.text for line in table] == [
-            "Item | Amount | Note",
-            "Rent | 1,200 | payable in advance",
-            "Deposit |  | once",
-        ]
-        assert [line.row for line in table] == [0, 1, 2]
-        assert [line.header_row for line in table] == [True, False, False]
-        assert len({line.group for line in table}) == 1
-        assert not {line.group for line in table} & {line.group for line in page.lines if line not in table}
+    upright = only_page(pdf_with(tmp_path / "upright.pdf", a_ruled_table))
+    turned = only_page(pdf_with(tmp_path / "turned.pdf", draw))
+    assert sorted(word.text for word in words_of(turned)) == sorted(word.text for word in words_of(upright))
 
 
 def test_a_frame_around_text_is_no_table(tmp_path: Path) -> None:
@@ -250,7 +253,9 @@ def test_a_pdf_locked_only_against_changes_is_read(tmp_path: Path) -> None:
     assert texts_of(only_page(tmp_path / "owned.pdf")) == ["readable"]
 
 
-@pytest.mark.parametrize("data", [b"just text\n" * 20, b"%PDF-1.7\n", b"\x89PNG\r\n\x1a\n" + bytes(100), b"PK\x03\x04" + bytes(60)])
+@pytest.mark.parametrize(
+    "data", [b"just text\n" * 20, b"%PDF-1.7\n", b"\x89PNG\r\n\x1a\n" + bytes(100), b"PK\x03\x04" + bytes(60)]
+)
 def test_what_is_no_pdf_is_said_to_be_none(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "other.pdf").write_bytes(data)
     with pytest.raises(UnreadableError) as refused:
@@ -270,14 +275,24 @@ def test_a_damaged_page_costs_that_page_only(tmp_path: Path) -> None:
     pdf = pymupdf.open()
     for _ in range(3):
         pdf.new_page().insert_text((72, 72), "fine")
-    pdf.update_object(pdf[1].xref, "<< /Type /Nothing >>")
+    tree = pdf.xref_get_key(pdf.pdf_catalog(), "Pages")[1].split()[0]
+    pdf.xref_set_key(int(tree), "Count", "4")
     pdf.save(tmp_path / "damaged.pdf")
     file = PdfFile(tmp_path / "damaged.pdf")
     pages = list(file.pages())
-    assert [page.number for page in pages] == [1, 2, 3]
-    assert [texts_of(page) for page in pages] == [["fine"], [], ["fine"]]
+    assert [page.number for page in pages] == [1, 2, 3, 4]
+    assert [texts_of(page) for page in pages] == [["fine"], ["fine"], ["fine"], []]
     assert file.partly_read
-    assert file.problems[-1].startswith("Page 2 could not be read")
+    assert file.problems == ["Page 4 could not be read: it is missing."]
+    with pytest.raises(UnreadableError, match="damaged"):
+        file.page_to_draw(4)
+
+
+def test_a_page_with_too_many_words_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pincite.extract.pdf.MAX_WORDS_PER_PAGE", 3)
+    file = PdfFile(pdf_with_text(tmp_path / "many.pdf", "one two three four"))
+    assert [page.lines for page in file.pages()] == [()]
+    assert file.problems == ["Page 1 could not be read: it has more than 3 words."]
 
 
 def test_a_page_that_does_not_exist_cannot_be_drawn(tmp_path: Path) -> None:

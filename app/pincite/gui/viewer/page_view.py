@@ -41,6 +41,7 @@ ZOOM_STEP = 1.25
 CURRENT_COLOUR = QColor(255, 224, 102)
 OTHER_COLOUR = QColor(255, 242, 190)
 OUTLINE_COLOUR = QColor(178, 134, 0)
+UNDERLINE_PX = 1.5
 
 
 class Highlight(QGraphicsRectItem):
@@ -57,10 +58,9 @@ class Highlight(QGraphicsRectItem):
         painter.setCompositionMode(QPainter.CompositionMode.CompositionMode_Multiply)
         super().paint(painter, option, widget)
         if self.current:  # told apart by shape too: a line under the words
-            pen = QPen(OUTLINE_COLOUR, 1.5)
-            pen.setCosmetic(True)
-            painter.setPen(pen)
-            painter.drawLine(self.rect().bottomLeft(), self.rect().bottomRight())
+            line_pt = UNDERLINE_PX / painter.worldTransform().m11()
+            under = QRectF(self.rect().left(), self.rect().bottom() - line_pt, self.rect().width(), line_pt)
+            painter.fillRect(under, OUTLINE_COLOUR)
 
 
 class PageView(QGraphicsView):

@@ -36,6 +36,7 @@ class ViewerPane(QWidget):
         self._page = 0
         self._region = 0
         self._opening: Job | None = None
+        self._picture_failed = False
         self._pictures = Pictures(bridge, self)
         self._pictures.arrived.connect(self._show_picture)
         self._pictures.failed.connect(self._say_page_failed)
@@ -123,8 +124,8 @@ class ViewerPane(QWidget):
         self._region = index
         page = self._regions()[index].page
         if page > len(self._sizes):
-            self._warn(self.tr("Page {page} is no longer in this document: it has changed since.").format(page=page))
             self._go_to_page(len(self._sizes))
+            self._warn(self.tr("Page {page} is no longer in this document: it has changed since.").format(page=page))
             return
         if page != self._page:
             self._go_to_page(page)
@@ -133,6 +134,7 @@ class ViewerPane(QWidget):
 
     def _go_to_page(self, number: int) -> None:
         self._page = number
+        self.note.hide()
         self.view.show_page(self._sizes[number - 1])
         self._show_highlights()
         self._want_picture()
@@ -174,10 +176,13 @@ class ViewerPane(QWidget):
 
     def _show_picture(self, key: PictureKey, picture: QImage) -> None:
         if self._info is not None and (key.document, key.page) == (self._info.id, self._page):
-            self.note.hide()
+            if self._picture_failed:
+                self._picture_failed = False
+                self.note.hide()
             self.view.set_picture(picture)
 
     def _say_page_failed(self, failure: Failure) -> None:
+        self._picture_failed = True
         self._warn(self.tr("The picture of this page cannot be shown. {why}").format(why=failure.sentence))
 
     def _warn(self, sentence: str) -> None:
