@@ -12,6 +12,7 @@ from pincite.sentences import sentence_bounds
 CITATION = re.compile(r"\[(\d{1,3})\]")
 # A sentence with its citations is complete when another sentence begins behind it, which no small letter does.
 SENTENCE_WITH_CITATIONS = re.compile(r"(.+?(?:\[\d{1,3}\]\s*)+[.!?]?)\s*(?=[^a-z\s\[.!?,;])", re.DOTALL)
+CUT_OFF_CITATION = re.compile(r"\s*\[\d*$")
 # Quotes below this score (a logit of the cross-encoder) have nothing to do with the question; see
 # docs/decisions/0006-quotes.md for how it was chosen.
 QUOTE_FLOOR = -4.0
@@ -102,7 +103,7 @@ class DraftStream:
 
     def end(self) -> list[DraftClaim]:
         """What is left when the text has ended; a sentence cut off by the length limit cites nothing."""
-        rest, self._pending = self._pending.strip(), ""
+        rest, self._pending = CUT_OFF_CITATION.sub("", self._pending.strip()), ""
         return _drafts_of(rest) if rest and rest != self._refusal else []
 
     @property
@@ -127,21 +128,27 @@ def quote_candidates(passages: Sequence[Passage]) -> list[QuoteCandidate]:
     """Every sentence (or table row, or line of a log) of the passages that could stand as a quote, each once."""
     candidates: list[QuoteCandidate] = []
     for number, passage in enumerate(passages):
+        rows = [(first, end, _cells(passage.words[first:end])) for first, end in sentence_bounds(passage.words)]
         header: list[str] = []
-        for first, end in sentence_bounds(passage.words):
-            text = reading_text(passage.words[first:end])
-            cells = text.split(CELL_SEPARATOR)
-            is_header = len(cells) > 1 and not header
+        for (first, end, cells), (_, _, below) in zip(rows, [*rows[1:], (0, 0, [])], strict=True):
+            is_header = len(cells) > 1 and not header and len(below) > 1
             header = header or cells if len(cells) > 1 else []
+            text = reading_text(passage.words[first:end])
             if not is_header and any(char.isalnum() for char in text):
                 lead = " › ".join(passage.heading_path)
                 candidates.append(QuoteCandidate(number, first, end, text, f"{lead}\n{_row_read_out(header, cells)}"))
     return candidates
 
 
+def _cells(words: Sequence[Word]) -> list[str]:
+    """The cells of a table's row; a single one for any other text, though it may have a "|" among its words."""
+    text = reading_text(words)
+    return text.split(CELL_SEPARATOR) if any("|" in word.after for word in words) else [text]
+
+
 def _row_read_out(header: list[str], cells: list[str]) -> str:
     """ "Limit: £95; Who decides: Manager": a row as one would read it to somebody who does not see the table."""
-    if len(header) != len(cells):
+    if len(header) != len(cells) or header == cells:
         return "; ".join(cells)
     return "; ".join(f"{name}: {cell}" for name, cell in zip(header, cells, strict=True))
 

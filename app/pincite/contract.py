@@ -12,6 +12,7 @@ from typing import Any
 from pincite.model import (
     Answer,
     AnswerVerdict,
+    BlockKind,
     Box,
     Citation,
     Claim,
@@ -26,6 +27,7 @@ from pincite.model import (
 )
 
 Json = dict[str, Any]
+KIND_NAMES = {BlockKind.PARAGRAPH: "prose", BlockKind.LIST_ITEM: "list"}  # the other kinds have their own names
 
 
 def search_json(result: SearchResult) -> Json:
@@ -56,7 +58,7 @@ def answer_json(answer: Answer) -> Json:
         "passages": [_passage(passage, rank) for rank, passage in enumerate(answer.passages, start=1)],
         "model": answer.model,
         "trace": answer.trace,
-        "timings_ms": answer.timings_ms,
+        "timings_ms": {"first_token": None} | answer.timings_ms,  # None: nothing was written
         "tokens": {"prompt": 0, "answer": 0} | answer.tokens,
         "notes": list(answer.notes),
     }
@@ -120,7 +122,7 @@ def _passage(passage: Passage, rank: int) -> Json:
         "document": passage.document,
         "title": passage.title,
         "path": passage.path,
-        "kind": passage.kind.value,
+        "kind": KIND_NAMES.get(passage.kind, passage.kind.value),
         "heading_path": list(passage.heading_path),
         "text": passage.text,
         "regions": [_region(region) for region in passage.regions],

@@ -147,7 +147,7 @@ def _reading_state(read: ReadDocument) -> tuple[FileState, str]:
     empty = [page.number for page in read.pages if not any(line.words for line in page.lines)]
     scans = [page.number for page in read.pages if page.number in set(empty) and _is_scan(page.picture_share)]
     problems = list(read.problems)
-    if scans and len(scans) == len(read.pages):
+    if scans and len(empty) == len(read.pages):  # a scanned letter may have blank backs
         problems.insert(0, "It is a scan: its pages are pictures without text, which this version cannot read.")
         return FileState.UNSUPPORTED, " ".join(problems)
     if len(empty) == len(read.pages):

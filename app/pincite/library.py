@@ -71,7 +71,7 @@ def _valid(text: str) -> str:
 def document_named(name: str) -> str:
     """What a person called a document, as the library knows it: a path in full, an id or title as it is."""
     try:
-        is_path = os.sep in name or Path(name).exists()
+        is_path = os.sep in name or (name != "" and Path(name).exists())
     except OSError:  # too long for a path
         is_path = False
     return absolute(Path(name)) if is_path else name
@@ -212,15 +212,25 @@ class Library:
         filters: Filters = Filters(),
         mode: str = "hybrid",
         rerank: bool = True,
+        history: Sequence[str] = (),
         cancelled: Callable[[], bool] = _never,
     ) -> SearchResult:
-        """The k best passages, without a language model."""
+        """The k best passages, without a language model. `history` holds earlier questions, oldest first."""
         if k > MAX_RESULTS:
             raise UsageError(f"At most {MAX_RESULTS:,} results can be asked for at once.")
         tools = self._tools("")
         # In one state: else a document that is replaced between two stages is found in neither version.
         with self._index.one_state():
-            return search(tools, _valid(query), k=k, filters=filters, mode=mode, rerank=rerank, cancelled=cancelled)
+            return search(
+                tools,
+                _valid(query),
+                k=k,
+                filters=filters,
+                mode=mode,
+                rerank=rerank,
+                history=history,
+                cancelled=cancelled,
+            )
 
     def ask(
         self,
@@ -229,6 +239,7 @@ class Library:
         filters: Filters = Filters(),
         mode: str = "normal",
         model: str = "",
+        history: Sequence[str] = (),
         cancelled: Callable[[], bool] = _never,
     ) -> Iterator[AskEvent]:
         """SourcesFound, then TextAdded and ClaimChecked, then Answered; the record is kept. Raises Cancelled.
@@ -239,7 +250,7 @@ class Library:
         tools = self._tools(self._writer(model) if mode == "normal" else "")
         trace = uuid.uuid4().hex[:12]
         asked = datetime.now(UTC).isoformat(timespec="seconds")
-        events = ask(tools, question, filters=filters, mode=mode, trace=trace, cancelled=cancelled)
+        events = ask(tools, question, filters=filters, mode=mode, history=history, trace=trace, cancelled=cancelled)
         with self._index.one_state():  # until the sources are found, as in `search`
             first = next(events)
         for event in chain([first], events):

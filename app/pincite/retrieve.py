@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -11,9 +12,12 @@ from pincite.model import Passage, Scores, Span
 # weights were chosen on the sample questions and a second set of another kind; docs/decisions/0006 has the figures.
 FIRST_CONSTANT = 60
 FINAL_CONSTANT = 10
-LEXICAL_WEIGHT = 1.0
+LEXICAL_WEIGHT = 0.7
 DENSE_WEIGHT = 1.0
 RERANK_WEIGHT = 2.0
+
+POINTS_BACK = frozenset("it its that this these those they them their there he she him her his then same".split())
+SHORT_QUESTION_WORDS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +32,41 @@ class Candidate:
     scores: Scores
     duplicates: tuple[str, ...] = ()
     neighbours: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """How a question is searched: by each of `searched`, and ranked in the end by `ranked`.
+
+    `rewritten` is the question made to stand alone, or None when it does so as it was asked.
+    """
+
+    searched: tuple[str, ...]
+    ranked: str
+    rewritten: str | None = None
+
+
+def wording_of(question: str, history: Sequence[str]) -> Wording:
+    """How to search a question that follows the earlier questions `history` (oldest first).
+
+    With a history it is searched as asked and also together with the last question. When it points back ("it",
+    "that", "and outside London?") it is ranked together with that one too.
+    """
+    if not history:
+        return Wording((question,), question)
+    together = f"{history[-1]} {question}"
+    words = [word.casefold() for word in re.findall(r"[^\W_]+", question)]
+    points_back = any(word in POINTS_BACK for word in words) or words[:1] in (["and"], ["or"], ["but"])
+    if points_back or len(words) < SHORT_QUESTION_WORDS:
+        return Wording((question, together), together, rewritten=together)
+    return Wording((question, together), question)
+
+
+def interleaved(rankings: Sequence[Sequence[str]]) -> list[str]:
+    """Several rankings as one: the firsts, then the seconds …, each chunk once."""
+    deepest = max((len(ranking) for ranking in rankings), default=0)
+    in_turn = [ranking[place] for place in range(deepest) for ranking in rankings if place < len(ranking)]
+    return list(dict.fromkeys(in_turn))
 
 
 def fused(lexical: Sequence[str], dense: Sequence[str]) -> list[Candidate]:

@@ -21,8 +21,6 @@ ABBREVIATIONS = frozenset(
     "u.k jan feb mar apr jun jul aug sep sept oct nov dec".split()
 )
 BEFORE_NUMBERS = frozenset("no nos art arts nr cl".split())
-# A number with a full stop is that of the clause itself at the beginning of a sentence, or after one of these there.
-DIVISIONS = frozenset("article section clause schedule annex appendix exhibit part chapter".split())
 NUMBER = re.compile(r"\(?\d{1,3}(\.\d{1,3})*")
 MONTHS = frozenset("januar februar märz april mai juni juli august september oktober november dezember".split())
 BEGINS_WITH_MARK = frozenset("•-–—§£€$")
@@ -61,8 +59,8 @@ def _ends_sentence(words: Sequence[Word], first: int, index: int) -> bool:
         return False
     if not NUMBER.fullmatch(stem):
         return True
-    numbers_clause = index == first or (index == first + 1 and words[first].text.casefold() in DIVISIONS)
-    return not numbers_clause and following.casefold().rstrip(".,;:") not in MONTHS  # "am 3. Oktober"
+    numbers_it = index <= first + 1  # "7. The Tenant pays", "Table 3. Fees"
+    return not numbers_it and following.casefold().rstrip(".,;:") not in MONTHS  # "am 3. Oktober"
 
 
 def _may_begin(word: str) -> bool:

@@ -42,7 +42,7 @@ class Settings:
 
     chunk_tokens: int = 200
     section_tokens: int = 600
-    evidence_tokens: int = 900
+    evidence_tokens: int = 700
     answer_tokens: int = 220
     settle_s: float = 2.0  # a file that was written to more recently than this is not read yet
     ignore: tuple[str, ...] = ()  # globs of file names that are not read

@@ -43,11 +43,15 @@ class UpdateTools:
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """How a root differs from what is known of it, and what was known of its files that are gone."""
+    """How a root differs from what is known of it, and what was known of its files that are gone.
+
+    `unchanged` leaves out the files that an interrupted update left in the queue.
+    """
 
     root: str
     change: Changes
     gone: dict[str, FileRecord]
+    unchanged: int
 
     def arrivals(self) -> tuple[Seen, ...]:
         return (*self.change.new, *self.change.changed)
@@ -99,7 +103,9 @@ class Update:
             if round_number < MAX_SWEEPS - 1:
                 self._let_settle()
         else:
-            self._notes.append(f"{unsettled + changing} files are still being written and will be read later.")
+            late = unsettled + changing
+            files = "1 file is" if late == 1 else f"{late:,} files are"
+            self._notes.append(f"{files} still being written and will be read later.")
         return UpdateReport(**self._counts, notes=tuple(dict.fromkeys(self._notes)))
 
     def embed(self, engine: Engine) -> int:
@@ -130,7 +136,7 @@ class Update:
         looks = [self._looked_at(folder, folders, first=first) for folder in folders]
         self._apply(looks)
         if first:
-            self._counts["unchanged"] = sum(look.change.unchanged for look in looks)
+            self._counts["unchanged"] = sum(look.unchanged for look in looks)
         return sum(len(look.change.unsettled) for look in looks)
 
     def _looked_at(self, folder: Folder, folders: Sequence[Folder], *, first: bool) -> _Look:
@@ -148,7 +154,10 @@ class Update:
         self._notes += [f"{_shown(path)} could not be looked into: {reason}." for path, reason in found.unreadable]
         seen_before = {path: (record.size, record.mtime_ns) for path, record in known.items()}
         change = changes(found, seen_before, time.time(), settings.settle_s)
-        return _Look(folder.path, change, {path: known[path] for path in change.gone})
+        queued = {path for path, record in known.items() if record.state is FileState.WAITING}
+        queued -= {*change.unsettled, *(seen.path for seen in change.changed)}
+        waiting = sum(seen.path in queued for seen in found.files)
+        return _Look(folder.path, change, {path: known[path] for path in change.gone}, change.unchanged - waiting)
 
     def _apply(self, looks: Sequence[_Look]) -> None:
         index = self._tools.index

@@ -25,6 +25,20 @@ SMALL = "SmolLM2-135M-Instruct"
 
 Start = Callable[..., Person]
 
+told_key = pytest.StashKey[list[str]]()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    for text in config.stash.get(told_key, []):
+        terminalreporter.section("measured")
+        terminalreporter.write_line(text)
+
+
+@pytest.fixture
+def tell(pytestconfig: pytest.Config) -> Callable[[str], None]:
+    """Has a text printed at the end of the run, whether the test passes or not."""
+    return pytestconfig.stash.setdefault(told_key, []).append
+
 
 def settings_in(folder: Path) -> Settings:
     """Settings of a library in `folder`."""

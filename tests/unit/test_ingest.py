@@ -211,7 +211,7 @@ def pages(kinds: str) -> ReadDocument:
         ("tet", FileState.READ, ""),
         ("ss", FileState.UNSUPPORTED, "It is a scan"),
         ("ee", FileState.FAILED, "There is no text in it."),
-        ("se", FileState.FAILED, "There is no text in it."),
+        ("sese", FileState.UNSUPPORTED, "It is a scan"),
         ("tst", FileState.PARTLY, "Page 2 is a picture without text"),
         ("ttss", FileState.PARTLY, "Pages 3, 4 are pictures without text"),
         ("t" + "s" * 12, FileState.PARTLY, "Pages 2, 3, 4, 5, 6, 7, 8, 9 and 4 more are pictures without text"),

@@ -63,6 +63,7 @@ def test_a_stop_before_a_new_beginning_ends_a_sentence(text: str) -> None:
         "7. The Tenant pays.",
         "(3) The Tenant pays.",
         "Section 12. Definitions",
+        "Table 3. Fees of the second class",
         "Es beginnt am 3. Oktober und endet nie.",
         "The version is 3.4.1 of the firmware.",
         "It costs £1,250.00 a year.",

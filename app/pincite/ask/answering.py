@@ -49,7 +49,7 @@ class _Asking:
     """One question under way."""
 
     tools: Tools
-    question: str
+    question: str  # as it is put to the models: standing alone
     cancelled: Callable[[], bool]
     found: SearchResult
     passages: tuple[Passage, ...]
@@ -66,19 +66,22 @@ def ask(
     *,
     filters: Filters,
     mode: str = "normal",
+    history: Sequence[str] = (),
     trace: str,
     cancelled: Callable[[], bool],
 ) -> Iterator[AskEvent]:
     """Sources, then text and checked claims as they are written, then the answer. Raises UsageError, Cancelled.
 
-    Without a model fit to write, or when nothing it writes is supported, the answer is made of quotes.
+    `history` holds the earlier questions of the conversation, oldest first. Without a model fit to write, or when
+    nothing it writes is supported, the answer is made of quotes.
     """
     _check_question(question, mode)
     clock = Clock()
-    found = search(tools, question, k=max(PROMPT_CANDIDATES, QUOTE_PASSAGES), filters=filters, cancelled=cancelled)
+    depth = max(PROMPT_CANDIDATES, QUOTE_PASSAGES)
+    found = search(tools, question, k=depth, filters=filters, history=history, cancelled=cancelled)
     writes = mode == "normal" and bool(tools.model)
     passages = _evidence(tools, found) if writes else found.results[:QUOTE_PASSAGES]
-    asking = _Asking(tools, question, cancelled, found, tuple(passages), clock)
+    asking = _Asking(tools, found.rewritten or question, cancelled, found, tuple(passages), clock)
     asking.notes += [stage.note for stage in found.stages if stage.note]
     asking.timings_ms = {stage.name: stage.ms for stage in found.stages} | {"sources": clock.total_ms()}
     yield SourcesFound(asking.passages, found.not_searched)
@@ -205,7 +208,7 @@ def _answer(asking: _Asking, mode: str, trace: str) -> Answer:
         text = asking.tools.prompt.refusal
     quotes_only = all(claim.verdict is Verdict.QUOTE for claim in asking.claims) and bool(asking.claims)
     return Answer(
-        question=asking.question,
+        question=asking.found.query,
         verdict=verdict,
         text=text,
         mode="quotes" if quotes_only else mode,
@@ -218,6 +221,7 @@ def _answer(asking: _Asking, mode: str, trace: str) -> Answer:
         timings_ms=asking.timings_ms | {"total": asking.clock.total_ms()},
         tokens=asking.tokens,
         notes=tuple(dict.fromkeys(asking.notes)),
+        rewritten=asking.found.rewritten,
     )
 
 

@@ -19,7 +19,7 @@ from pincite.model import (
     reading_text,
 )
 from pincite.regions import regions_of_spans
-from pincite.retrieve import Candidate, folded, fused, grouped, joined_spans, reranked
+from pincite.retrieve import Candidate, Wording, folded, fused, grouped, interleaved, joined_spans, reranked, wording_of
 
 LEG_CANDIDATES = 50
 RERANK_CANDIDATES = 24
@@ -33,7 +33,7 @@ class _Run:
 
     index: Index
     engine: Engine
-    query: str
+    wording: Wording
     filters: Filters
     depth: int
     cancelled: Callable[[], bool]
@@ -52,43 +52,56 @@ def search(
     filters: Filters,
     mode: str = "hybrid",
     rerank: bool = True,
+    history: Sequence[str] = (),
     cancelled: Callable[[], bool],
 ) -> SearchResult:
-    """The k best passages for `query`. Raises Cancelled, and UsageError for a mode or k that makes no sense."""
+    """The k best passages for `query`, which may follow earlier questions (`history`, oldest first).
+
+    Raises Cancelled, and UsageError for a mode or k that makes no sense.
+    """
     if mode not in SEARCH_MODES:
         raise UsageError(f"There is no search mode {mode!r}; there are {', '.join(SEARCH_MODES)}.")
     if k < 1:
         raise UsageError("At least one result must be asked for.")
-    run = _Run(tools.index, tools.engine, query[:MAX_QUESTION_CHARS], filters, max(LEG_CANDIDATES, k), cancelled)
+    wording = wording_of(query[:MAX_QUESTION_CHARS], [earlier[:MAX_QUESTION_CHARS] for earlier in history])
+    run = _Run(tools.index, tools.engine, wording, filters, max(LEG_CANDIDATES, k), cancelled)
     lexical = _lexical(run) if mode != "dense" else []
     dense = _dense(run) if mode != "lexical" else []
     candidates = _fused(run, lexical, dense)
-    if rerank and run.query.strip():
+    if rerank and query.strip():
         candidates = _reranked(run, candidates)
     candidates = _grouped(run, candidates)
     passages = _passages(run.index, candidates[:k])
     run.note("passages", len(candidates), len(passages))
     return SearchResult(
-        query, filters, tuple(passages), tuple(run.stages), run.index.not_searched(), run.clock.total_ms()
+        query,
+        filters,
+        tuple(passages),
+        tuple(run.stages),
+        run.index.not_searched(),
+        run.clock.total_ms(),
+        wording.rewritten,
     )
 
 
 def _lexical(run: _Run) -> list[str]:
-    hits = [hit.chunk for hit in run.index.lexical(run.query, run.depth, run.filters)]
-    run.note("lexical", 1, len(hits))
+    rankings = [run.index.lexical(query, run.depth, run.filters) for query in run.wording.searched]
+    hits = interleaved([[hit.chunk for hit in ranking] for ranking in rankings])
+    run.note("lexical", len(rankings), len(hits))
     return hits
 
 
 def _dense(run: _Run) -> list[str]:
     hits: list[str] = []
     note = ""
-    if run.query.strip():
-        try:
-            vector = run.engine.embed_query(run.query, cancelled=run.cancelled)
-            hits = [hit.chunk for hit in run.index.dense(vector, run.depth, run.filters)]
-        except (EngineError, ModelError) as error:
-            note = f"Searched by words alone. {error}"
-    run.note("dense", 1, len(hits), note)
+    queries = [query for query in run.wording.searched if query.strip()]
+    try:
+        vectors = [run.engine.embed_query(query, cancelled=run.cancelled) for query in queries]
+        rankings = [run.index.dense(vector, run.depth, run.filters) for vector in vectors]
+        hits = interleaved([[hit.chunk for hit in ranking] for ranking in rankings])
+    except (EngineError, ModelError) as error:
+        note = f"Searched by words alone. {error}"
+    run.note("dense", len(queries), len(hits), note)
     return hits
 
 
@@ -108,7 +121,7 @@ def _reranked(run: _Run, candidates: list[Candidate]) -> list[Candidate]:
     if head:
         try:
             texts = [f"{stored[c.chunk].context}\n{stored[c.chunk].text}" for c in head]
-            scores = run.engine.rerank(run.query, texts, cancelled=run.cancelled)
+            scores = run.engine.rerank(run.wording.ranked, texts, cancelled=run.cancelled)
             ordered = reranked([*head, *candidates[RERANK_CANDIDATES:]], scores)
         except (EngineError, ModelError) as error:
             note = f"Not ranked a second time. {error}"

@@ -294,7 +294,8 @@ def remove_folder(settings: Settings, options: argparse.Namespace, output: Outpu
     if output.as_json:
         output.json({"removed": str(options.path), "files": report.deleted})
     else:
-        output.text(f"{options.path} is no longer watched; what was read from its {report.deleted:,} files is erased.")
+        files = "1 file" if report.deleted == 1 else f"{report.deleted:,} files"
+        output.text(f"{options.path} is no longer watched; what was read from its {files} is erased.")
     return DONE
 
 

@@ -6,7 +6,7 @@ import re
 import sqlite3
 import unicodedata
 
-CONTEXT_WEIGHT = 0.6  # title and headings stand before every chunk of a section, so a hit there tells less
+CONTEXT_WEIGHT = 0.4  # title and headings stand before every chunk of a section, so a hit there tells less
 MAX_QUERY_TERMS = 64
 QUOTED = re.compile(r"\"([^\"]+)\"|“([^”]+)”|„([^“”]+)[“”]|«([^»]+)»")
 # A term keeps what joins its parts ("14.3(c)", "INV-2024/0091", "ERR_CONN_4021"): FTS5 splits it the same way when
