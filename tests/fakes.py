@@ -158,6 +158,7 @@ class FakeLibrary:
         filters: Filters = Filters(),
         mode: str = "hybrid",
         rerank: bool = True,
+        history: Sequence[str] = (),
         cancelled: Callable[[], bool] = never,
     ) -> SearchResult:
         self._note("search", query)
@@ -170,6 +171,7 @@ class FakeLibrary:
         filters: Filters = Filters(),
         mode: str = "normal",
         model: str = "",
+        history: Sequence[str] = (),
         cancelled: Callable[[], bool] = never,
     ) -> Iterator[AskEvent]:
         self._note("ask", question, cancelled)

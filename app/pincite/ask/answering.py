@@ -82,6 +82,8 @@ def ask(
     writes = mode == "normal" and bool(tools.model)
     passages = _evidence(tools, found) if writes else found.results[:QUOTE_PASSAGES]
     asking = _Asking(tools, found.rewritten or question, cancelled, found, tuple(passages), clock)
+    if found.rewritten:
+        asking.notes.append("Read together with the question before it.")
     asking.notes += [stage.note for stage in found.stages if stage.note]
     asking.timings_ms = {stage.name: stage.ms for stage in found.stages} | {"sources": clock.total_ms()}
     yield SourcesFound(asking.passages, found.not_searched)

@@ -6,7 +6,7 @@ import argparse
 import json
 import math
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
@@ -30,61 +30,6 @@ from pincite.settings import Settings
 DONE, FAILED, ATTENTION = 0, 1, 3
 MAX_BOXES = 5_000
 
-Add = Callable[..., argparse.ArgumentParser]
-
-
-def add_commands(add: Add, common: argparse.ArgumentParser) -> None:
-    """Describe the commands to the argument parser."""
-    _add_index(add, common)
-    _add_search_and_ask(add, common)
-    status = add("status", parents=[common], help="the ledger: what was read, and what needs attention and why")
-    status.set_defaults(run=show_status)
-    show = add("show", parents=[common], help="draw a page, with highlights")
-    show.add_argument("document", help="its id, or the path of its file")
-    show.add_argument("--page", type=int, required=True, help="counts from 1")
-    show.add_argument("--boxes", default="[]", metavar="JSON", help="[[x0,y0,x1,y1], …] in points, from the top left")
-    show.add_argument("--zoom", type=float, default=2.0, help="pixels per point (default: 2)")
-    show.add_argument("--png", type=Path, required=True, metavar="FILE")
-    show.set_defaults(run=show_page)
-    trace = add("trace", parents=[common], help="the record of a question, as JSON")
-    trace.add_argument("id")
-    trace.set_defaults(run=show_trace)
-    remove = add("remove", parents=[common], help="stop watching a folder or file and erase what was read from it")
-    remove.add_argument("path", type=Path)
-    remove.set_defaults(run=remove_folder)
-    forget = add("forget", parents=[common], help="erase everything derived from a document")
-    forget.add_argument("document", help="its id, or the path of its file")
-    forget.add_argument("--receipt", type=Path, metavar="FILE", help="write down what was erased")
-    forget.set_defaults(run=forget_document)
-
-
-def _add_index(add: Add, common: argparse.ArgumentParser) -> None:
-    index = add("index", parents=[common], help="add folders or files and read them")
-    index.add_argument("paths", nargs="*", type=Path, metavar="PATH", help="none: look again at what is watched")
-    index.add_argument("--watch", action="store_true", help="stay, and read what changes")
-    index.add_argument("--fast", action="store_true", help="stop as soon as keyword search is ready")
-    index.set_defaults(run=index_paths)
-
-
-def _add_search_and_ask(add: Add, common: argparse.ArgumentParser) -> None:
-    filters = argparse.ArgumentParser(add_help=False)
-    filters.add_argument("--folder", default="", help="only files under this folder")
-    filters.add_argument("--document", default="", help="only this document (id, path or title)")
-    filters.add_argument("--type", default="", help="only this format: pdf, markdown, text")
-    filters.add_argument("--after", default="", metavar="DATE", help="only files changed on or after this date")
-    filters.add_argument("--before", default="", metavar="DATE", help="only files changed before this date")
-    search = add("search", parents=[common, filters], help="passages, without a language model")
-    search.add_argument("query")
-    search.add_argument("-k", type=int, default=10, metavar="N", help="how many results (default: 10)")
-    search.add_argument("--mode", default="hybrid", help="hybrid, lexical or dense")
-    search.add_argument("--no-rerank", action="store_true")
-    search.set_defaults(run=search_passages)
-    ask = add("ask", parents=[common, filters], help="an answer with claims and citations")
-    ask.add_argument("question")
-    ask.add_argument("--mode", default="normal", help="normal or quotes")
-    ask.add_argument("--model", default="", help="the language model to write with")
-    ask.set_defaults(run=ask_question)
-
 
 @contextmanager
 def opened(settings: Settings) -> Iterator[Library]:
@@ -94,16 +39,6 @@ def opened(settings: Settings) -> Iterator[Library]:
         yield library
     finally:
         library.close()
-
-
-def window(settings: Settings, options: argparse.Namespace, output: Output) -> int:
-    """`pincite` alone: the window."""
-    # Imported here because every other command must work without Qt.
-    try:
-        from pincite.gui.app import run
-    except ImportError as error:
-        raise UsageError(f"The window cannot be opened here ({error}); `pincite ask` answers without one.") from error
-    return run(lambda: Library.open(settings), samples=options.samples)
 
 
 def index_paths(settings: Settings, options: argparse.Namespace, output: Output) -> int:
@@ -116,7 +51,7 @@ def index_paths(settings: Settings, options: argparse.Namespace, output: Output)
         _print_update(report, ledger, output)
         if options.watch:
             _keep_watching(library, options, output)
-        return ATTENTION if _attention(ledger) else DONE
+        return ATTENTION if report.notes or _attention(ledger) else DONE
 
 
 def _print_update(report: UpdateReport, ledger: Ledger, output: Output) -> None:

@@ -14,17 +14,8 @@ from pincite.errors import BugError, UsageError
 from pincite.model import Answer, Answered, Region, TextAdded
 from pincite.settings import Settings, resources_dir
 
-DEFAULT_QUESTION = "How much notice do I have to give when I leave after my probation?"
 ZOOM = 2.0
 DONE, FAILED = 0, 1
-
-
-def add_command(parser: argparse.ArgumentParser) -> None:
-    """Describe `demo` to the argument parser."""
-    parser.add_argument("question", nargs="?", default=DEFAULT_QUESTION)
-    parser.add_argument("--model", default="", help="the language model to write with")
-    parser.add_argument("--png", type=Path, metavar="FILE", help="where to draw the first cited page")
-    parser.set_defaults(run=run_demo)
 
 
 def run_demo(settings: Settings, options: argparse.Namespace, output: Output) -> int:

@@ -38,11 +38,6 @@ class Finding:
     mend: str = ""
 
 
-def add_command(parser: argparse.ArgumentParser) -> None:
-    """Describe `doctor` to the argument parser."""
-    parser.set_defaults(run=examine)
-
-
 def examine(settings: Settings, options: argparse.Namespace, output: Output) -> int:
     """Look at everything Pincite needs, say what was found, and end with 1 if something is missing."""
     findings = [*_packages(), *_models(settings), *_library(settings), *_machine(settings)]

@@ -6,7 +6,7 @@ attention. Results go to standard output; progress and errors to standard error.
 
 from __future__ import annotations
 
-import argparse
+import importlib
 import logging
 import os
 import sys
@@ -14,8 +14,7 @@ import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
-from pincite import __version__
-from pincite.cli import commands, demo, doctor, models
+from pincite.cli.arguments import parser
 from pincite.cli.output import Output
 from pincite.errors import BugError, Cancelled, PinciteError, UsageError
 from pincite.privacy import seal_process
@@ -28,14 +27,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
     seal_process()
     _speak_unicode()
-    options = _parser().parse_args(arguments)
+    options = parser().parse_args(arguments)
     logging.basicConfig(
         level=logging.INFO if options.verbose else logging.ERROR, format="%(message)s", stream=sys.stderr
     )
     output = Output(as_json=options.json, quiet=options.quiet)
     try:
         settings = load_settings(options.library)
-        status: int = options.run(settings, options, output)
+        module, function = options.run.split(".")
+        run = getattr(importlib.import_module(f"pincite.cli.{module}"), function)
+        status: int = run(settings, options, output)
         sys.stdout.flush()  # here, where it is noticed when whoever read our output has gone
         return status
     except UsageError as error:
@@ -77,33 +78,3 @@ def _speak_unicode() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
-
-
-def _parser() -> argparse.ArgumentParser:
-    common = argparse.ArgumentParser(add_help=False)
-    _add_common(common, argparse.SUPPRESS)
-    parser = argparse.ArgumentParser(
-        prog="pincite", description="Ask your own documents, and check every sentence on the page it came from."
-    )
-    _add_common(parser, None)
-    parser.add_argument("--version", action="version", version=f"pincite {__version__}")
-    parser.add_argument("--samples", action="store_true", help="open the window on the sample documents")
-    parser.set_defaults(run=commands.window)
-    add = parser.add_subparsers(title="commands", metavar="COMMAND").add_parser
-    demo.add_command(add("demo", parents=[common], help="read the samples, ask a question, draw the cited page"))
-    models.add_command(add("models", parents=[common], help="install, list, add and choose models"), common)
-    commands.add_commands(add, common)
-    doctor.add_command(add("doctor", parents=[common], help="what works here, and what mends the rest"))
-    return parser
-
-
-def _add_common(parser: argparse.ArgumentParser, missing: object) -> None:
-    """The options every command takes, before or after its name."""
-
-    def default(value: object) -> object:
-        return value if missing is None else missing
-
-    parser.add_argument("--library", type=Path, metavar="DIR", default=default(None), help="the library's folder")
-    parser.add_argument("--json", action="store_true", default=default(False), help="one JSON document on stdout")
-    parser.add_argument("--quiet", action="store_true", default=default(False), help="no progress")
-    parser.add_argument("--verbose", action="store_true", default=default(False), help="say more on stderr")

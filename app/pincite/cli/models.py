@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from pincite.cli.output import Output
 from pincite.engine.install import InstallProgress, add_model, install, models_to_install
@@ -12,26 +11,6 @@ from pincite.errors import ModelError
 from pincite.settings import Settings, catalog_file
 
 DONE = 0
-
-
-def add_command(parser: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
-    """Describe `models` to the argument parser."""
-    parser.set_defaults(run=list_models)
-    actions = parser.add_subparsers(title="actions", metavar="ACTION")
-    parents = [common]
-    install_action = actions.add_parser(
-        "install", parents=parents, help="fetch the default models (1.3 GB) and check them"
-    )
-    install_action.add_argument("--small", action="store_true", help="the small language model instead (200 MB)")
-    install_action.set_defaults(run=install_models)
-    listing = actions.add_parser("list", parents=parents, help="what is installed, and what is used")
-    listing.set_defaults(run=list_models)
-    add = actions.add_parser("add", parents=parents, help="add a GGUF file, or a sentence-transformers folder")
-    add.add_argument("file", type=Path)
-    add.set_defaults(run=add_file)
-    use = actions.add_parser("use", parents=parents, help="answer, embed or rank with this model from now on")
-    use.add_argument("name")
-    use.set_defaults(run=use_named)
 
 
 def install_models(settings: Settings, options: argparse.Namespace, output: Output) -> int:

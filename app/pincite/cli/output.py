@@ -90,9 +90,11 @@ def counts_sentence(ledger: Ledger) -> str:
 
 
 def wrapped(text: str, indent: str = "", first: str | None = None) -> str:
-    """The text in lines of a readable length."""
+    """The text in lines of a readable length; a path stays in one piece, however long."""
     lead = indent if first is None else first
-    return textwrap.fill(text, WIDTH, initial_indent=lead, subsequent_indent=indent, break_on_hyphens=False)
+    return textwrap.fill(
+        text, WIDTH, initial_indent=lead, subsequent_indent=indent, break_on_hyphens=False, break_long_words=False
+    )
 
 
 def claim_lines(claim: Claim, first_number: int) -> list[str]:

@@ -60,9 +60,10 @@ class ConversationPane(QWidget):
             return
         self.box.remember(question)
         self.box.selectAll()  # it stays until it is answered, and typing replaces it
+        earlier = [turn.asked for turn in self.turns]
         turn = self._add_turn(question)
         job = self._bridge.submit(
-            Lane.ANSWER, lambda library, task: _ask(library, task, question), self.tr("answering")
+            Lane.ANSWER, lambda library, task: _ask(library, task, question, earlier), self.tr("answering")
         )
         self._job = job
         job.reported.connect(self._take)
@@ -236,6 +237,6 @@ class ConversationPane(QWidget):
         return self.welcome
 
 
-def _ask(library: Library, task: Task, question: str) -> None:
-    for event in library.ask(question, cancelled=task.cancelled):
+def _ask(library: Library, task: Task, question: str, earlier: list[str]) -> None:
+    for event in library.ask(question, history=earlier, cancelled=task.cancelled):
         task.report(event)

@@ -181,15 +181,21 @@ def test_status_without_anything_to_mend_ends_with_0(use: Use, capsys: pytest.Ca
     assert capsys.readouterr().out == "/docs\n1 read.\n"
 
 
-@pytest.mark.parametrize(("ledger", "status"), [(LEDGER, 3), (CALM, 0)])
-def test_index_says_what_was_done(use: Use, capsys: pytest.CaptureFixture[str], ledger: Ledger, status: int) -> None:
-    report = UpdateReport(read=2, moved=1, unchanged=3, embedded=9, notes=("A note.",))
+@pytest.mark.parametrize(
+    ("ledger", "notes", "status"), [(LEDGER, ("A note.",), 3), (CALM, ("A note.",), 3), (CALM, (), 0), (LEDGER, (), 3)]
+)
+def test_index_says_what_was_done(
+    use: Use, capsys: pytest.CaptureFixture[str], ledger: Ledger, notes: tuple[str, ...], status: int
+) -> None:
+    report = UpdateReport(read=2, moved=1, unchanged=3, embedded=9, notes=notes)
     library = use(FakeLibrary(ledger=ledger, updates=[[report], [report]]))
     assert main(["index", "/docs", "/drive", "--fast"]) == status
-    assert capsys.readouterr().out.startswith("2 read, 3 unchanged, 1 moved, 0 deleted, 0 not readable.\nA note.\n")
+    said = capsys.readouterr().out.splitlines()
+    assert said[0] == "2 read, 3 unchanged, 1 moved, 0 deleted, 0 not readable."
+    assert said[1 : 1 + len(notes)] == list(notes)
     assert library.called("add") == [Path("/docs"), Path("/drive")] and library.called("update") == [True]
     assert main(["index", "--json"]) == status
-    update = {"read": 2, "moved": 1, "deleted": 0, "unchanged": 3, "failed": 0, "embedded": 9, "notes": ["A note."]}
+    update = {"read": 2, "moved": 1, "deleted": 0, "unchanged": 3, "failed": 0, "embedded": 9, "notes": list(notes)}
     assert printed(capsys)["update"] == update
     assert library.called("update") == [True, False]
 
