@@ -99,6 +99,7 @@ class Library:
         self._updating = threading.Lock()
         self._repaired = False
         self._watcher: Watcher | None = None
+        self._token_counter: TokenCounter | None = None
         self._closing = threading.Event()
 
     @classmethod
@@ -228,7 +229,7 @@ class Library:
                 filters=filters,
                 mode=mode,
                 rerank=rerank,
-                history=history,
+                history=[_valid(earlier) for earlier in history],
                 cancelled=cancelled,
             )
 
@@ -246,7 +247,7 @@ class Library:
 
         `model` names a language model to write with, whether or not its prose can be trusted.
         """
-        question = _valid(question)
+        question, history = _valid(question), [_valid(earlier) for earlier in history]
         tools = self._tools(self._writer(model) if mode == "normal" else "")
         trace = uuid.uuid4().hex[:12]
         asked = datetime.now(UTC).isoformat(timespec="seconds")
@@ -284,7 +285,11 @@ class Library:
         )
 
     def _counter(self) -> TokenCounter:
-        return token_counter(self._settings.models_dir, self._settings.embedding_model)
+        """The embedder's counter, kept once it is there: reading its vocabulary takes longer than a keyword search."""
+        name = self._settings.embedding_model
+        if self._token_counter is None or self._token_counter.name != name:
+            self._token_counter = token_counter(self._settings.models_dir, name)
+        return self._token_counter
 
     def _update_tools(self) -> UpdateTools:
         return UpdateTools(

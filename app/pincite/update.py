@@ -8,6 +8,7 @@ import queue
 import threading
 import time
 import traceback
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
@@ -136,7 +137,7 @@ class Update:
         looks = [self._looked_at(folder, folders, first=first) for folder in folders]
         self._apply(looks)
         if first:
-            self._counts["unchanged"] = sum(look.unchanged for look in looks)
+            self._counts["unchanged"] += sum(look.unchanged for look in looks)
         return sum(len(look.change.unsettled) for look in looks)
 
     def _looked_at(self, folder: Folder, folders: Sequence[Folder], *, first: bool) -> _Look:
@@ -166,16 +167,18 @@ class Update:
         for look in looks:
             index.note_seen([(seen.path, look.root, seen.size, seen.mtime_ns) for seen in look.arrivals()])
         forgotten = {record.content_hash for record in gone.values() if record.state is FileState.FORGOTTEN}
-        moved = 0
+        linked: Counter[str] = Counter()
         for path, content in arrived.items():
             if content in forgotten:
                 index.keep_forgotten(path, content)
-                moved += 1
+                linked[content] += 1
             elif content and index.link_known(path, content) is not None:
-                moved += 1
+                linked[content] += 1
         index.drop_files(list(gone))
+        moved = (linked & Counter(record.content_hash for record in gone.values())).total()
         self._counts["moved"] += moved
-        self._counts["deleted"] += max(0, len(gone) - moved)
+        self._counts["unchanged"] += linked.total() - moved  # copies of what was moved
+        self._counts["deleted"] += len(gone) - moved
 
     def _content_if_moved(self, seen: Seen, gone: Mapping[str, FileRecord]) -> str:
         """The content hash of a file that was moved here from one of the places where files are gone; else ""."""

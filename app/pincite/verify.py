@@ -20,7 +20,7 @@ PARTLY_SHARE = 0.4
 # A cited passage that holds less than this of the claim lends it nothing and is not shown as its source.
 WORTHWHILE_SHARE = 0.3
 NUMBER_WEIGHT = 2.0
-TWO_SENTENCES_COST = 0.1  # a second sentence must add at least this share, or the highlight stays with one
+TWO_SENTENCES_COST = 0.25  # a second sentence must add at least this share, or the highlight stays with one
 
 TERM = re.compile(r"\d+(?:[.,:/]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)?")
 STOP_WORDS = frozenset(

@@ -89,6 +89,8 @@ def start(qtbot: QtBot, own_data_dir: Path) -> Iterator[Start]:
         windows.append(window)
         with qtbot.waitSignal(window.appeared, timeout=WAIT_MS):
             window.show()
+            window.activateWindow()
+        qtbot.waitUntil(window.isActiveWindow, timeout=WAIT_MS)  # shortcuts are for the active window
         qtbot.waitUntil(lambda: bool(libraries), timeout=WAIT_MS)
         return Person(window, libraries, qtbot)
 

@@ -6,9 +6,10 @@ Nothing here reaches behind the widgets, but for looking up in the library what 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
-from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl, SignalInstance
 from PySide6.QtGui import QCursor, QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
@@ -18,7 +19,7 @@ from pincite.gui.claims import LinkedText
 from pincite.gui.turn import TurnView
 from pincite.gui.window import MainWindow
 from pincite.library import Library
-from pincite.model import Citation, Page
+from pincite.model import Citation, Page, Word
 from tests.end2end.sight import Sight, current_boxes, grabbed_view, on_screen, same_text, words_under
 
 WAIT_MS = 150_000  # for models to load on a machine that has much else to do
@@ -42,6 +43,10 @@ class Person:
         """Let the window work until `condition` holds."""
         self._qtbot.waitUntil(condition, timeout=WAIT_MS)
 
+    def waiting_for(self, signal: SignalInstance) -> AbstractContextManager[object]:
+        """Let the window work, at the end of the block, until `signal` comes."""
+        return self._qtbot.waitSignal(signal, timeout=WAIT_MS)
+
     # Documents
 
     def drop(self, *paths: Path) -> None:
@@ -55,7 +60,7 @@ class Person:
 
     def drop_and_wait(self, *paths: Path) -> None:
         """Drop files or folders, and wait until all is read."""
-        with self._qtbot.waitSignal(self.window.updates.settled, timeout=WAIT_MS):
+        with self.waiting_for(self.window.updates.settled):
             self.drop(*paths)
 
     # Questions
@@ -117,10 +122,14 @@ class Person:
         """The page of the citation's first region, from the library."""
         return self.library.page(citation.document, citation.regions[0].page)
 
+    def words_highlighted(self, page: Page) -> list[Word]:
+        """The words of `page` under the current region's highlights in the scene."""
+        return words_under(page, current_boxes(self.window.viewer.view))
+
     def check_highlight(self, citation: Citation) -> None:
         """Scene, painted widget and screen must all show exactly the words of the citation's quote highlighted."""
         view, page = self.window.viewer.view, self.page(citation)
-        words = words_under(page, current_boxes(view))
+        words = self.words_highlighted(page)
         assert same_text(words, citation.quote), "in the scene"
         looks: list[Callable[[], Sight]] = [lambda: grabbed_view(view)]
         if QGuiApplication.platformName() == "xcb":

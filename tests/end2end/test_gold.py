@@ -6,7 +6,6 @@ model is installed. The run prints them for each stratum, with the questions tha
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,13 +14,25 @@ import pytest
 
 from pincite.evaluate import GoldQuestion, checked_regions, hit_rank, load_gold
 from pincite.library import Library
-from pincite.model import NEEDS_ATTENTION, Answer, Answered
+from pincite.model import Answer, Answered, FileState, Passage, SourcesFound
 from pincite.settings import resources_dir
 
 FIRST_RESULTS = 5
 # Shares of the answerable questions whose files are read.
 PAGE_HITS = 0.95
 REGION_HITS = 0.90
+
+# Every question is asked once, before the first of these tests, and that takes longer than a test may.
+pytestmark = pytest.mark.timeout(1800)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question with the passages that its answer was made from, which are the first results of a search."""
+
+    question: GoldQuestion
+    passages: tuple[Passage, ...]
+    answer: Answer
 
 
 @dataclass(frozen=True)
@@ -34,48 +45,43 @@ class Outcome:
 
 
 @pytest.fixture(scope="module")
-def questions(sample_library: Library) -> list[GoldQuestion]:
-    """The answerable questions whose evidence can be read."""
+def asked(sample_library: Library) -> list[Asked]:
+    """The answerable questions whose evidence can be read, each asked once."""
     entries = sample_library.ledger().entries
-    unread = {Path(entry.path).name for entry in entries if entry.state in NEEDS_ATTENTION}
+    read = {Path(entry.path).name for entry in entries if entry.state in (FileState.READ, FileState.PARTLY)}
     wanted = [item for item in load_gold(resources_dir() / "samples") if item.answerable]
-    return [item for item in wanted if not unread & {evidence.file for evidence in item.evidence}]
+    return [_ask(sample_library, item) for item in wanted if {place.file for place in item.evidence} <= read]
 
 
-def test_the_right_page_is_among_the_first_results(
-    sample_library: Library, questions: list[GoldQuestion], tell: Callable[[str], None]
-) -> None:
+def test_the_right_page_is_among_the_first_results(asked: list[Asked], tell: Callable[[str], None]) -> None:
     outcomes = []
-    for item in questions:
-        found = sample_library.search(item.question, k=FIRST_RESULTS, **_history(sample_library.search, item))
-        places = [f"{Path(at.path).name} {[region.page for region in at.regions]}" for at in found.results]
-        outcomes.append(Outcome(item, hit_rank(found.results, item.evidence) is not None, "; ".join(places)))
+    for one in asked:
+        first = one.passages[:FIRST_RESULTS]
+        places = [f"{Path(passage.path).name} {[region.page for region in passage.regions]}" for passage in first]
+        outcomes.append(Outcome(one.question, hit_rank(first, one.question.evidence) is not None, "; ".join(places)))
     tell(_scorecard(f"A page of the evidence among the first {FIRST_RESULTS} results", outcomes))
     assert _share(outcomes) >= PAGE_HITS
 
 
 def test_every_cited_region_lies_on_the_evidence(
-    sample_library: Library, questions: list[GoldQuestion], tell: Callable[[str], None]
+    sample_library: Library, asked: list[Asked], tell: Callable[[str], None]
 ) -> None:
     outcomes = []
-    for item in questions:
-        answer = _answer(sample_library, item)
-        hit = checked_regions(answer, item.evidence, sample_library.page).hit
-        outcomes.append(Outcome(item, hit, " / ".join(claim.text for claim in answer.claims)))
+    for one in asked:
+        hit = checked_regions(one.answer, one.question.evidence, sample_library.page).hit
+        outcomes.append(Outcome(one.question, hit, " / ".join(claim.text for claim in one.answer.claims)))
     tell(_scorecard("Every cited region on words of the evidence", outcomes))
     assert _share(outcomes) >= REGION_HITS
 
 
-def _answer(library: Library, item: GoldQuestion) -> Answer:
-    for event in library.ask(item.question, mode="quotes", **_history(library.ask, item)):
+def _ask(library: Library, item: GoldQuestion) -> Asked:
+    passages: tuple[Passage, ...] = ()
+    for event in library.ask(item.question, mode="quotes", history=item.history):
+        if isinstance(event, SourcesFound):
+            passages = event.passages
         if isinstance(event, Answered):
-            return event.answer
+            return Asked(item, passages, event.answer)
     raise AssertionError(f"{item.id} ended without an answer")
-
-
-def _history(call: Callable[..., object], item: GoldQuestion) -> dict[str, object]:
-    """The earlier questions, for a call that takes them."""
-    return {"history": item.history} if "history" in inspect.signature(call).parameters else {}
 
 
 def _share(outcomes: list[Outcome]) -> float:

@@ -7,7 +7,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pincite.model import Span
-from pincite.retrieve import Candidate, folded, fused, grouped, joined_spans, reranked, within_budget
+from pincite.retrieve import (
+    Candidate,
+    Wording,
+    folded,
+    fused,
+    grouped,
+    interleaved,
+    joined_spans,
+    reranked,
+    within_budget,
+    wording_of,
+)
 from tests.unit.paper import passage
 
 HITS = st.lists(st.sampled_from("abcdefgh"), unique=True, max_size=8)
@@ -25,19 +36,47 @@ def order(found: list[Candidate]) -> str:
     return "".join(candidate.chunk for candidate in found)
 
 
+# Wording
+
+
+def test_a_first_question_is_searched_as_it_is_asked() -> None:
+    assert wording_of("And it?", []) == Wording(("And it?",), "And it?")
+
+
+@pytest.mark.parametrize(
+    "question", ["Is it also paid in May and June?", "And what does the Landlord pay for water?", "Outside London?"]
+)
+def test_a_question_that_points_back_is_ranked_together_with_the_last_one(question: str) -> None:
+    together = f"What is the hotel limit? {question}"
+    assert wording_of(question, ["Who are you?", "What is the hotel limit?"]) == Wording(
+        (question, together), together, rewritten=together
+    )
+
+
+def test_a_question_that_stands_alone_is_searched_both_ways_and_ranked_as_asked() -> None:
+    question = "Who signs calibration certificates for turbidity probes?"
+    assert wording_of(question, ["What is the rent?"]) == Wording((question, f"What is the rent? {question}"), question)
+
+
+def test_rankings_take_turns_and_name_each_chunk_once() -> None:
+    assert interleaved([["a", "b", "c"], ["b", "d"], []]) == ["a", "b", "d", "c"]
+    assert interleaved([]) == []
+
+
 # Fusion
 
 
 def test_what_both_legs_found_comes_before_what_one_found_a_little_higher() -> None:
     found = fused(["a", "b"], ["c", "b"])
-    assert order(found) == "bac"
-    assert (found[0].scores.lexical_rank, found[0].scores.dense_rank) == (2, 2)
-    assert found[0].scores.fused == pytest.approx(2 * found[1].scores.fused, rel=0.05)
-    assert (found[1].scores.lexical_rank, found[1].scores.dense_rank) == (1, None)
+    assert order(found)[0] == "b"
+    ranks = {one.chunk: (one.scores.lexical_rank, one.scores.dense_rank) for one in found}
+    assert ranks == {"a": (1, None), "b": (2, 2), "c": (None, 1)}
 
 
-def test_ties_go_to_the_leg_that_knows_words() -> None:
-    assert order(fused(["a", "b"], ["c", "d"])) == "acbd"
+def test_what_only_one_leg_found_stays_in_its_order() -> None:
+    found = order(fused(["a", "b", "c"], ["d", "e"]))
+    assert [chunk for chunk in found if chunk in "abc"] == ["a", "b", "c"]
+    assert [chunk for chunk in found if chunk in "de"] == ["d", "e"]
 
 
 @pytest.mark.parametrize(("lexical", "dense", "expected"), [([], [], ""), (["a"], [], "a"), ([], ["b", "a"], "ba")])
@@ -83,8 +122,8 @@ def test_the_cross_encoder_outvotes_one_leg_and_its_scores_and_the_ranks_are_kep
     assert [candidate.scores.lexical_rank for candidate in found] == [2, 1]
 
 
-def test_both_legs_together_are_as_strong_as_the_cross_encoder() -> None:
-    """What both legs put first and it puts second stays before what it puts first and they far behind."""
+def test_what_both_legs_put_first_stays_first_when_the_cross_encoder_puts_it_second() -> None:
+    """What the cross-encoder puts first here, both legs have far behind."""
     both = "abcdefgh"
     assert order(reranked(fused(both, both), [0.9, *[0.0] * 6, 1.0]))[0] == "a"
 

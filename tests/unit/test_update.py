@@ -135,6 +135,15 @@ def test_a_renamed_folder_keeps_all_its_documents(shelf: Shelf) -> None:
     assert len(shelf.reader.reads) == 4
 
 
+def test_a_copy_made_beside_a_move_is_told_from_it(shelf: Shelf) -> None:
+    path = shelf.write("a.txt", RENT)
+    shelf.update()
+    shutil.copy(path, shelf.folder / "copy.txt")
+    path.rename(shelf.folder / "b.txt")
+    assert counts(shelf.update()) == {"moved": 1, "unchanged": 1}
+    assert shelf.document_of("b.txt") == shelf.document_of("copy.txt") and len(shelf.reader.reads) == 1
+
+
 def test_a_move_onto_another_file_keeps_the_moved_document(shelf: Shelf) -> None:
     first, second = shelf.write("a.txt", RENT), shelf.write("b.txt", NOTICE)
     shelf.update()

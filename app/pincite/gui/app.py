@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 import psutil
-from PySide6.QtCore import QMessageLogContext, QtMsgType, qInstallMessageHandler
+from PySide6.QtCore import QMessageLogContext, QTimer, QtMsgType, qInstallMessageHandler
 from PySide6.QtWidgets import QApplication
 
 from pincite.errors import UsageError
@@ -53,7 +53,9 @@ def run(open_library: Callable[[], Library], samples: bool = False) -> int:
     window = make_window(open_library, samples)
     window.appeared.connect(_log_start_time)
     catch_the_rest(window)
-    signal.signal(signal.SIGINT, lambda _number, _frame: window.close())  # seen at the next look at the engine
+    for number in (signal.SIGINT, signal.SIGTERM):  # Ctrl+C; the end of the person's session
+        # Seen at the next look at the engine, which may be in the middle of anything: hence not closed on the spot.
+        signal.signal(number, lambda _number, _frame: QTimer.singleShot(0, window, window.close))
     window.show()
     return app.exec()
 

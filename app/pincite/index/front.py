@@ -295,13 +295,14 @@ class Index:
     # Searching
 
     def lexical(self, query: str, k: int, filters: Filters) -> list[LegHit]:
-        """The k best chunks by BM25; none when the query holds nothing to look for."""
+        """The k best chunks by BM25, those with an identifier of the query first; none when there is no word in it."""
         expression = keyword.match_expression(query)
         if expression is None:
             return []
         with self._db.reading() as connection:
             allowed = documents.allowed_documents(connection, filters)
-            return [LegHit(c, s) for c, s in keyword.best_matches(connection, expression, k, allowed)]
+            first = keyword.identifier_expression(query)
+            return [LegHit(c, s) for c, s in keyword.best_matches(connection, expression, k, allowed, first)]
 
     def dense(self, vector: Floats, k: int, filters: Filters) -> list[LegHit]:
         """The k live chunks whose vectors are nearest; under a narrow filter all allowed ones are compared."""

@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pincite.index.database import SCHEMA, _statements
-from pincite.index.keyword import best_matches, match_expression
+from pincite.index.keyword import best_matches, identifier_expression, match_expression
 
 TEXTS = {
     "error": "At 09:14 the gateway reported ERR_CONN_4021 and closed the session.",
@@ -144,6 +144,38 @@ def test_only_allowed_documents_are_looked_into(connection: sqlite3.Connection) 
 def test_better_matches_have_higher_scores(connection: sqlite3.Connection) -> None:
     scores = [score for _, score in best_matches(connection, '"gateway" OR "session" OR "conn"', 10, None)]
     assert len(scores) == 2 and scores[0] > scores[1]
+
+
+@pytest.mark.parametrize(
+    ("typed", "named"),
+    [
+        ("When is ERR_CONN_4021 raised?", '"ERR_CONN_4021"'),
+        ("clause 14.3(c) and INV-2024/0091", '"14.3(c" OR "INV-2024/0091"'),
+        ("the 20th of June 2024, room 7A, Q2", None),
+        ("twenty-one ERR_CONN", None),
+        ("", None),
+    ],
+)
+def test_identifiers_are_told_from_words_and_numbers(typed: str, named: str | None) -> None:
+    assert identifier_expression(typed) == named
+
+
+@given(query=st.lists(st.one_of(st.text(max_size=12), st.sampled_from([*SYNTAX, "A1_2", "14.3(c)"]))).map("".join))
+@settings(deadline=None)
+def test_identifiers_of_any_text_are_a_legal_query(connection: sqlite3.Connection, query: str) -> None:
+    expression, first = match_expression(query), identifier_expression(query)
+    if first is not None:
+        assert expression is not None
+        assert len(best_matches(connection, expression, 3, None, first)) <= 3
+
+
+def test_what_holds_the_identifier_comes_before_what_matches_better(connection: sqlite3.Connection) -> None:
+    query = "Premises of the Tenant that may assign the whole, subject to ERR_CONN_4021"
+    expression = match_expression(query)
+    assert expression is not None
+    plain = [chunk for chunk, _ in best_matches(connection, expression, 10, None)]
+    named = [chunk for chunk, _ in best_matches(connection, expression, 10, None, identifier_expression(query))]
+    assert plain[0] == "clause" and named[:2] == ["error", "clause"] and sorted(plain) == sorted(named)
 
 
 def test_a_word_in_the_headings_counts_less_than_one_in_the_text() -> None:
