@@ -14,10 +14,10 @@ CITATION = re.compile(r"\[(\d{1,3})\]")
 SENTENCE_WITH_CITATIONS = re.compile(r"(.+?(?:\[\d{1,3}\]\s*)+[.!?]?)\s*(?=[^a-z\s\[.!?,;])", re.DOTALL)
 CUT_OFF_CITATION = re.compile(r"\s*\[\d*$")
 # Quotes below this score (a logit of the cross-encoder) have nothing to do with the question; see
-# docs/decisions/0006-quotes.md for how it was chosen.
-QUOTE_FLOOR = -4.0
+# docs/decisions/0009-quotes.md for how these were chosen.
+QUOTE_FLOOR = -7.0
 # A second quote must be nearly as good as the first.
-QUOTE_MARGIN = 1.5
+QUOTE_MARGIN = 0.5
 MAX_QUOTES = 3
 CELL_SEPARATOR = " | "
 _NOWHERE = Box(0.0, 0.0, 0.0, 0.0)

@@ -330,8 +330,16 @@ class Library:
     # Engine
 
     def warm_up(self) -> None:
-        """Start the engine and load the encoders, so that the first question need not wait for them."""
+        """Load the models and let the language model read its instructions, so that the first question need not wait.
+
+        A model that is missing is no fault here: the question that needs it says so.
+        """
         self._engine.warm_up()
+        writer = self._writer("")
+        if writer:
+            chat = [{"role": "system", "content": self._prompt.system}]
+            for _ in self._engine.generate(chat, "", model=writer, max_tokens=0, cancelled=self._closing.is_set):
+                pass  # nothing is written: only the instructions are read
 
     def engine_status(self) -> EngineStatus:
         """What the model process is doing."""

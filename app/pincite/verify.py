@@ -22,6 +22,8 @@ WORTHWHILE_SHARE = 0.3
 NUMBER_WEIGHT = 2.0
 TWO_SENTENCES_COST = 0.25  # a second sentence must add at least this share, or the highlight stays with one
 
+STANDING = (Verdict.UNSUPPORTED, Verdict.PARTLY, Verdict.SUPPORTED)
+
 TERM = re.compile(r"\d+(?:[.,:/]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)?")
 STOP_WORDS = frozenset(
     "a an and are as at be been but by can could did do does for from had has have he her his how i if in into "
@@ -64,6 +66,24 @@ def checked(text: str, cited: Sequence[Passage]) -> Claim:
     score = _share(terms, _terms(evidence) | _terms(" ".join(h for p, _ in kept for h in p.heading_path)))
     citations = tuple(citation_for(passage, window.first, window.end) for passage, window in kept)
     return Claim(text, _verdict(text, score, evidence, around), round(score, 3), citations)
+
+
+def attributed(text: str, passages: Sequence[Passage], cited: Sequence[int]) -> tuple[Claim, bool]:
+    """The claim `text`, resting on the passages it cites (numbers from 1) or on the one that supports it better.
+
+    Small models often write what one passage says and cite another. Returns the claim, and whether its citation was
+    changed. A sentence that its own citations support keeps them.
+    """
+    claimed = checked(text, [passages[number - 1] for number in cited])
+    others = [checked(text, [passage]) for number, passage in enumerate(passages, start=1) if number not in cited]
+    best = max(others, key=_standing, default=claimed)
+    if _standing(best)[0] > _standing(claimed)[0]:
+        return best, True
+    return claimed, False
+
+
+def _standing(claim: Claim) -> tuple[int, float]:
+    return STANDING.index(claim.verdict), claim.score
 
 
 def quoted(passage: Passage, first: int, end: int, score: float) -> Claim:

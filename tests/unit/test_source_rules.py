@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 SOURCE = Path(__file__).resolve().parents[2] / "app" / "pincite"
+TESTS = Path(__file__).resolve().parents[1]
 FILES = sorted(SOURCE.rglob("*.py"))
 MAX_FILE_LINES = 600
 MAX_FUNCTION_LINES = 60
@@ -71,3 +72,13 @@ def test_no_module_has_a_name_that_says_nothing() -> None:
 
 def test_there_is_source_to_look_at() -> None:
     assert len(FILES) > 10
+
+
+def test_every_test_file_is_in_the_list_of_what_it_is_for() -> None:
+    listed = (TESTS / "README.md").read_text(encoding="utf-8")
+    missing = [
+        path.relative_to(TESTS).as_posix()
+        for path in TESTS.rglob("test_*.py")
+        if f"`{path.relative_to(TESTS).as_posix()}`" not in listed
+    ]
+    assert not missing, f"say in tests/README.md what these are for: {missing}"

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pincite.model import BlockKind, Passage, Verdict, reading_text
-from pincite.verify import checked, citation_for, quoted
+from pincite.verify import attributed, checked, citation_for, quoted
 from tests.unit.paper import box_of, passage
 
 LEASE = passage(
@@ -228,3 +228,26 @@ def test_pincites(page: int, label: str, over: bool, pincite: str) -> None:
 def test_a_pincite_names_only_what_there_is() -> None:
     assert citation_for(passage("Leave is given."), 0, 3).pincite == "Lease, p. 1"
     assert citation_for(passage("Leave is given.", title="", heading_path=("Leave",)), 0, 3).pincite == "p. 1, § Leave"
+
+
+def test_a_sentence_rests_on_the_passage_that_supports_it_not_on_the_one_it_names() -> None:
+    right = passage("After probation the notice period is one month.", document="right")
+    wrong = passage("Probation lasts six months.", document="wrong")
+    claim, moved = attributed("After probation the notice period is one month.", [right, wrong], [2])
+    assert moved
+    assert claim.verdict is Verdict.SUPPORTED
+    assert [citation.document for citation in claim.citations] == ["right"]
+
+
+def test_a_supported_sentence_keeps_its_own_citation() -> None:
+    one = passage("The fee is 20 pounds.", document="one")
+    other = passage("The fee is 20 pounds.", document="other")
+    claim, moved = attributed("The fee is 20 pounds.", [one, other], [2])
+    assert not moved
+    assert [citation.document for citation in claim.citations] == ["other"]
+
+
+def test_a_sentence_that_nothing_supports_keeps_its_citation_and_says_so() -> None:
+    claim, moved = attributed("The moon is made of 7 cheeses.", [passage("The fee is 20 pounds.")], [1])
+    assert not moved
+    assert claim.verdict is Verdict.UNSUPPORTED

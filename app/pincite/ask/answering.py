@@ -34,7 +34,7 @@ from pincite.model import (
     Verdict,
 )
 from pincite.retrieve import within_budget
-from pincite.verify import checked, quoted
+from pincite.verify import attributed, quoted
 
 PROMPT_CANDIDATES = 6
 QUOTE_PASSAGES = 6
@@ -175,7 +175,9 @@ def _claimed(asking: _Asking, draft: DraftClaim) -> Iterator[AskEvent]:
     if not draft.cited:
         asking.notes.append(f"An unfinished sentence without a citation was left out: “{draft.text}”")
         return
-    claim = checked(draft.text, [asking.passages[number - 1] for number in draft.cited])
+    claim, moved = attributed(draft.text, asking.passages, draft.cited)
+    if moved:
+        asking.notes.append(f"Sentence {len(asking.claims) + 1} cites the passage that supports it, not the one named.")
     asking.claims.append(claim)
     yield ClaimChecked(len(asking.claims) - 1, claim)
 
