@@ -11,10 +11,10 @@ from pincite.model import Passage, Scores, Span
 # Reciprocal rank fusion (Cormack, Clarke, Büttcher 2009): score = sum of weight / (constant + rank). The constant and
 # weights were chosen on the sample questions and a second set of another kind; docs/decisions/0006 has the figures.
 FIRST_CONSTANT = 60
-FINAL_CONSTANT = 10
+FINAL_CONSTANT = 5
 LEXICAL_WEIGHT = 0.7
 DENSE_WEIGHT = 1.0
-RERANK_WEIGHT = 2.0
+RERANK_WEIGHT = 3.0
 
 POINTS_BACK = frozenset("it its that this these those they them their there he she him her his then same".split())
 SHORT_QUESTION_WORDS = 4

@@ -200,6 +200,17 @@ def test_calls_wait_for_the_library_to_open(make_bridge: MakeBridge, library: Fa
     assert early.said[0] == ("result", True)
 
 
+@pytest.mark.parametrize("lane", [lane for lane in Lane if lane is not Lane.OPENING])
+def test_a_call_may_come_before_the_library_is_even_asked_to_open(
+    make_bridge: MakeBridge, library: FakeLibrary, qtbot: QtBot, lane: Lane
+) -> None:
+    bridge = make_bridge(lambda: library)
+    early = Heard(bridge.submit(lane, lambda given, _task: given is library, "trying"))
+    bridge.open("opening")
+    qtbot.waitUntil(early.ended)
+    assert early.said[0] == ("result", True)
+
+
 def test_when_the_library_does_not_open_every_call_says_why(make_bridge: MakeBridge, qtbot: QtBot) -> None:
     def refuse() -> FakeLibrary:
         raise SettingsError("The settings file cannot be read.")

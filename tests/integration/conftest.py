@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import psutil
 import pytest
 
+import pincite
 from pincite.engine import Engine
 from pincite.index import Index
 from pincite.library import Library
@@ -39,6 +41,12 @@ def samples(installed_models: Path, tmp_path_factory: pytest.TempPathFactory) ->
     library.update()
     yield library
     library.close()
+
+
+def environment_at(place: Path) -> dict[str, str]:
+    """Ours, with a data folder in `place`, and the source found from any folder."""
+    source = str(Path(pincite.__file__).parents[1])
+    return os.environ | {"PINCITE_DATA": str(place / "data"), "PYTHONPATH": source, "PYTHONIOENCODING": "utf-8"}
 
 
 class SharedEngine:

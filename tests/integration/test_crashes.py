@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
 import re
 import signal
 import sqlite3
@@ -21,7 +20,7 @@ from pincite import update
 from pincite.index import Index
 from pincite.library import Library
 from pincite.model import Answered, AnswerVerdict, IndexProgress, TextAdded, UpdateReport
-from tests.integration.conftest import SAMPLES, WAIT_S, children, settings_at, wait_until
+from tests.integration.conftest import SAMPLES, WAIT_S, children, environment_at, settings_at, wait_until
 from tests.unit.extract.pages import pdf_with
 
 SMALL = "SmolLM2-135M-Instruct"
@@ -113,13 +112,10 @@ def test_a_file_that_kills_its_reader_costs_that_file_only(library: Library, lon
 
 
 def test_an_engine_killed_while_embedding_leaves_keyword_search_and_the_rest_follows(
-    tmp_path: Path, expect_log: ExpectLog
+    library: Library, tmp_path: Path, expect_log: ExpectLog
 ) -> None:
-    expect_log("The model process ended: status -9")
-    others = children(ENGINE)
-    (tmp_path / "rules.md").write_text(SECTIONS)
-    library = Library.open(settings_at(tmp_path))
-    library.add(tmp_path / "rules.md")
+    expect_log("The model process ended")
+    (tmp_path / "documents" / "rules.md").write_text(SECTIONS)
     phases: list[IndexProgress] = []
     killed = False
 
@@ -140,14 +136,12 @@ def test_an_engine_killed_while_embedding_leaves_keyword_search_and_the_rest_fol
     assert library.update().embedded == ledger.chunks_without_vectors
     assert library.ledger().chunks_without_vectors == 0
     assert library.search("what is the tenant to do", mode="dense", rerank=False).results
-    library.close()
-    assert children(ENGINE) == others
 
 
 def test_an_engine_killed_while_answering_leaves_an_answer_of_quotes_and_the_next_question_works(
     samples: Library, expect_log: ExpectLog
 ) -> None:
-    expect_log("The model process ended: status -9")
+    expect_log("The model process ended")
     question = "How much notice must a tenant give?"
     killed = False
     for event in samples.ask(question, model=SMALL):
@@ -170,7 +164,7 @@ def index_in_a_process(place: Path, *arguments: str) -> subprocess.Popen[str]:
     (place / "data" / "settings.toml").write_text("settle_s = 0.0\n")
     return subprocess.Popen(
         [sys.executable, "-m", "pincite", "--library", str(place / "library"), "index", *arguments, "--json"],
-        env=os.environ | {"PINCITE_DATA": str(place / "data")},
+        env=environment_at(place),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -35,6 +35,7 @@ STOP_AT_ALL_S = 20.0  # the library's own limits on stopping its children are sh
 class Lane(StrEnum):
     """The threads. Calls on one lane never overlap; calls on two may."""
 
+    OPENING = "opening"  # the library; for the bridge alone, because calls on the others wait for it
     INDEX = "index"  # everything that changes the library
     ANSWER = "answer"  # one question at a time
     PAGE = "page"  # page pictures
@@ -203,7 +204,7 @@ class Bridge(QObject):
     def open(self, what: str) -> Job:
         """Open the library. Its result is None; calls handed over before or meanwhile wait for it."""
         job, task = self._new_job()
-        self._lane(Lane.INDEX).put(lambda: self._run(task, self._open, what))
+        self._lane(Lane.OPENING).put(lambda: self._run(task, self._open, what))
         return job
 
     def submit(self, lane: Lane, call: Call, what: str) -> Job:
