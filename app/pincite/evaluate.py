@@ -1,23 +1,30 @@
 """Gold sets, and whether what was found and cited is what should have been.
 
-A *page hit* at k: a page of the evidence is among the first k results. A *region hit*: each region that an answer
-cites covers words of the evidence text.
+A *page hit* at k: a page of the evidence is among the first k results. A *region hit* at k: the boxes of one of the
+first k results cover the words of the evidence text. `checked_regions` looks at every region that an answer cites.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections import Counter
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from pathlib import Path
 
 from pincite.errors import UsageError
-from pincite.model import Answer, Box, Page, Passage
+from pincite.model import Answer, Page, Passage, Region, reading_text
+from pincite.sentences import word_offsets
 
-# How much of the shorter of two texts must be in the other, in words, for a region to cover the evidence.
+# How many words a cited region and the evidence must share, as a share of the smaller of them.
 COVERED_SHARE = 0.5
+# How many of the evidence's words must lie under a result's boxes: nearly all, as words may be divided differently.
+REGION_SHARE = 0.9
+# The evidence stands where a run of this share of its words is found; the rest may be on another page.
+FOUND_SHARE = 0.4
+TOKEN = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +102,25 @@ def _on_page(passage: Passage, item: Evidence) -> bool:
     return not item.page or any(region.page == item.page for region in passage.regions)
 
 
+def region_hit(results: Sequence[Passage], evidence: Sequence[Evidence], page: Callable[[str, int], Page]) -> bool:
+    """Whether the words of some piece of evidence lie under the boxes of one of the results.
+
+    `page(document, number)` gives a page's words. The evidence is found on the page by its words and compared by their
+    places, so that right text with wrong boxes is no hit, and neither is a sentence that is merely like it.
+    """
+    for passage in results:
+        for item in evidence:
+            if Path(passage.path).name == item.file:
+                stands = under = 0
+                for region in passage.regions:
+                    places = _places(item, region, page(passage.document, region.page))
+                    stands += len(places.evidence)
+                    under += len(places.evidence & places.covered)
+                if stands and under >= REGION_SHARE * stands:
+                    return True
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class RegionCheck:
     """How many regions an answer cites, and how many of them cover words of the evidence."""
@@ -113,27 +139,41 @@ def checked_regions(answer: Answer, evidence: Sequence[Evidence], page: Callable
     cited = covering = 0
     for claim in answer.claims:
         for citation in claim.citations:
+            own = [item for item in evidence if item.file == Path(citation.path).name]
             for region in citation.regions:
                 cited += 1
-                words = _words_under(page(citation.document, region.page), region.boxes)
-                name = Path(citation.path).name
-                covering += any(
-                    item.file == name and item.page in (0, region.page) and _overlap(words, item.text) >= COVERED_SHARE
-                    for item in evidence
-                )
+                on = page(citation.document, region.page)
+                covering += any(_places(item, region, on).shared >= COVERED_SHARE for item in own)
     return RegionCheck(cited, covering)
 
 
-def _words_under(page: Page, boxes: Sequence[Box]) -> str:
-    return " ".join(word.text for word in page.words if any(box.covers(word.box) for box in boxes))
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """Indices of words on one page: those of the evidence, and those under the boxes of a region."""
+
+    evidence: frozenset[int]
+    covered: frozenset[int]
+
+    @property
+    def shared(self) -> float:
+        smaller = min(len(self.evidence), len(self.covered))
+        return len(self.evidence & self.covered) / smaller if smaller else 0.0
 
 
-def _overlap(one: str, other: str) -> float:
-    """The share of the shorter text's words that the longer one holds."""
-    first, second = _bag(one), _bag(other)
-    shorter = min(sum(first.values()), sum(second.values()))
-    return sum((first & second).values()) / shorter if shorter else 0.0
+def _places(item: Evidence, region: Region, page: Page) -> _Places:
+    if item.page not in (0, region.page):
+        return _Places(frozenset(), frozenset())
+    covered = (i for i, word in enumerate(page.words) if any(box.covers(word.box) for box in region.boxes))
+    return _Places(_evidence_words(item.text, page), frozenset(covered))
 
 
-def _bag(text: str) -> Counter[str]:
-    return Counter(re.findall(r"\w+", text.casefold()))
+def _evidence_words(text: str, page: Page) -> frozenset[int]:
+    """Where the evidence stands on a page: the words of the longest run it shares with the page's text."""
+    offsets = word_offsets(page.words)
+    tokens = [(m.group().casefold(), m.start()) for m in TOKEN.finditer(reading_text(page.words))]
+    wanted = [token.casefold() for token in TOKEN.findall(text)]
+    matcher = SequenceMatcher(None, [token for token, _ in tokens], wanted, autojunk=False)
+    run = matcher.find_longest_match()
+    if run.size < FOUND_SHARE * len(wanted):
+        return frozenset()
+    return frozenset(bisect_right(offsets, start) - 1 for _, start in tokens[run.a : run.a + run.size])

@@ -20,7 +20,7 @@ from pincite.chunk import ChunkLimits
 from pincite.contract import answer_json
 from pincite.engine import Engine, TokenCounter, token_counter
 from pincite.engine.models import best_answer_model, read_catalog
-from pincite.errors import Cancelled, EngineError, GiveUpError, ModelError, NotFoundError, UsageError
+from pincite.errors import Cancelled, EngineError, GiveUpError, NotFoundError, StoreBusyError, UsageError
 from pincite.extract import Reader
 from pincite.index import Index
 from pincite.model import (
@@ -181,11 +181,11 @@ class Library:
 
     def _embedded(self, update: Update, report: UpdateReport) -> UpdateReport:
         try:
-            if not self._repaired:
+            if not self._repaired or not self._index.stores_agree():
                 self._index.repair()
                 self._repaired = True
             return replace(report, embedded=update.embed(self._engine))
-        except (ModelError, EngineError) as error:
+        except (GiveUpError, EngineError) as error:  # no models, no vector store, no model process
             return replace(report, notes=(*report.notes, f"Files can be found by their words only for now. {error}"))
 
     def start_watching(self, on_change: Callable[[], None]) -> None:
@@ -259,7 +259,11 @@ class Library:
                 answer = event.answer
                 body = answer_json(answer) | {"asked": asked, "prompt": self._prompt.version}
                 used = {passage.document for passage in (*answer.passages, *answer.nearest)}
-                self._index.put_trace(trace, asked, body, sorted(used))
+                try:
+                    self._index.put_trace(trace, asked, body, sorted(used))
+                except (GiveUpError, StoreBusyError) as error:  # no reason to keep the answer back
+                    note = f"This question could not be recorded. {error}"
+                    event = Answered(replace(answer, notes=(*answer.notes, note)))
             yield event
 
     def trace(self, trace: str) -> dict[str, object]:

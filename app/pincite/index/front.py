@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -26,6 +27,9 @@ EMBED_BATCH_CHUNKS = 64
 MAX_FILTER_DOCUMENTS = 10_000
 MAX_NAMED_CHARS = 300  # of what was asked for, in the sentence that says it is not there
 FORGOTTEN_REASON = "It was erased from the library as asked, and is not read again until it changes."
+
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +144,7 @@ class Index:
             files.link(connection, path, content_hash, None)
             files.note_state(connection, path, state, reason)
             dead = self._drop_orphans(connection, [record])
-        self._vectors_gone(dead)
+        self._vectors_gone_if_possible(dead)
 
     def link_known(self, path: str, content_hash: str) -> str | None:
         """If the content is that of a stored document, make the file one of its places, and return its id."""
@@ -153,7 +157,7 @@ class Index:
             files.link(connection, path, content_hash, known)
             files.note_state(connection, path, state, reason)
             dead = self._drop_orphans(connection, [record])
-        self._vectors_gone(dead)
+        self._vectors_gone_if_possible(dead)
         return known
 
     def keep_forgotten(self, path: str, content_hash: str) -> None:
@@ -173,7 +177,8 @@ class Index:
             before = len(self._orphans_of(connection, records))
             dead = self._drop_orphans(connection, records)
         if before:
-            self._erased(dead)
+            self._db.erase_deleted()
+            self._vectors_gone_if_possible(dead)
         return before
 
     def drop_root(self, root: str) -> int:
@@ -258,7 +263,7 @@ class Index:
                 dead += self._drop_orphans(connection, [record])
             else:
                 dead = sorted(embedded)
-        self._vectors_gone(dead)
+        self._vectors_gone_if_possible(dead)
         return wanted
 
     def document_info(self, named: str) -> DocumentInfo:
@@ -356,6 +361,12 @@ class Index:
             dead = documents.mark_embedded(connection, [chunk.id for chunk in pending], self._vectors.model)
         self._vectors_gone(dead)  # their document was erased or replaced while the model was at work
 
+    def stores_agree(self) -> bool:
+        """Whether there are as many vectors as the catalogue believes: a quick look, where `repair` compares them all."""
+        with self._db.reading() as connection:
+            chunks, pending = documents.chunk_counts(connection, self._vectors.model)
+        return self._vectors.count() == chunks - pending
+
     def repair(self) -> tuple[int, int]:
         """Make the vector store agree with the catalogue; returns (orphans deleted, vectors to be made again)."""
         stored = self._vectors.ids()
@@ -374,7 +385,11 @@ class Index:
             twins = documents.embedded_twins(connection, model, [chunk.text_hash for chunk in reading.chunks])
         if not twins:
             return {}
-        stored = self._vectors.get(sorted(set(twins.values())))
+        try:
+            stored = self._vectors.get(sorted(set(twins.values())))
+        except GiveUpError as error:
+            logger.info("No vectors are kept, they are made again: %s", error)
+            return {}
         kept = [c for c in reading.chunks if c.text_hash in twins and twins[c.text_hash] in stored]
         if kept:
             vectors = np.stack([stored[twins[chunk.text_hash]] for chunk in kept])
@@ -400,6 +415,16 @@ class Index:
     def _vectors_gone(self, ids: Sequence[str]) -> None:
         if ids:
             self._vectors.delete(ids)
+
+    def _vectors_gone_if_possible(self, ids: Sequence[str]) -> None:
+        """As above, but a broken vector store does not stop the reading of files.
+
+        No search finds what is left, a repair deletes it, and the making of vectors says what is wrong.
+        """
+        try:
+            self._vectors_gone(ids)
+        except GiveUpError as error:
+            logger.info("Dead vectors are left for a repair: %s", error)
 
     # Traces
 

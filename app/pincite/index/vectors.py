@@ -77,6 +77,12 @@ class Vectors:
                 for at in range(0, len(gone), WRITE_BATCH):
                     collection.delete(ids=gone[at : at + WRITE_BATCH])
 
+    def count(self) -> int:
+        """How many vectors are stored."""
+        with self._opened() as collection:
+            stored: int = collection.count()
+            return stored
+
     def ids(self) -> set[str]:
         """Every id that is stored."""
         with self._opened() as collection:
