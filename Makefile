@@ -5,12 +5,13 @@ BIN := .venv/bin
 SET_UP := $(PYTHON) packaging/set_up.py
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check gates package
+.PHONY: help run test check gates bench package
 
 help:
 	@echo "make run      open the window on the sample documents (without a display: pincite demo)"
 	@echo "make test     lint, types, contracts and all tests, with the small language model"
 	@echo "make check    lint, types, contracts and unit tests: no models, under a minute"
+	@echo "make bench    speeds beside what one would use without Pincite, a few minutes"
 	@echo "make package  build a wheel into dist/"
 	@echo "PYTHON=path   the Python to set up with: 3.11, 3.12 or 3.13"
 
@@ -38,6 +39,10 @@ gates:
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+
+bench:
+	@$(SET_UP) --small
+	$(BIN)/python packaging/bench/run.py
 
 package:
 	@$(SET_UP) --no-models

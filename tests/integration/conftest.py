@@ -34,11 +34,20 @@ def settings_at(place: Path) -> Settings:
 
 
 @pytest.fixture(scope="session")
-def samples(installed_models: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
-    """The sample documents, read and embedded once; tests only look."""
-    library = Library.open(settings_at(tmp_path_factory.mktemp("samples")))
+def indexed_samples(installed_models: Path, tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    """The settings of a library in which the sample documents were read and embedded."""
+    settings = settings_at(tmp_path_factory.mktemp("samples"))
+    library = Library.open(settings)
     library.add(SAMPLES)
     library.update()
+    library.close()
+    return settings
+
+
+@pytest.fixture(scope="module")
+def samples(indexed_samples: Settings) -> Iterator[Library]:
+    """The library of the sample documents; tests only look. Its child processes end with the module."""
+    library = Library.open(indexed_samples)
     yield library
     library.close()
 
@@ -62,13 +71,18 @@ class SharedEngine:
         """Left to the library that it belongs to."""
 
 
+def library_at(place: Path, samples: Library) -> Library:
+    """A library of its own that uses the engine of the samples."""
+    settings = settings_at(place)
+    engine = SharedEngine(samples._engine)
+    return Library(settings, Index(settings.library_dir, settings.embedding_model), engine)  # type: ignore[arg-type]
+
+
 @pytest.fixture
 def library(tmp_path: Path, samples: Library) -> Iterator[Library]:
     """An empty library over the folder `documents`, with the engine of the samples."""
     (tmp_path / "documents").mkdir()
-    settings = settings_at(tmp_path)
-    engine = SharedEngine(samples._engine)
-    library = Library(settings, Index(settings.library_dir, settings.embedding_model), engine)  # type: ignore[arg-type]
+    library = library_at(tmp_path, samples)
     library.add(tmp_path / "documents")
     yield library
     library.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -187,17 +188,17 @@ def count(place: Path, question: str) -> int:
 
 
 @unix_only
-@pytest.mark.parametrize(("question", "least"), [(READ_BY_NOW, 2), (EMBEDDED_BY_NOW, 1)], ids=["reading", "embedding"])
-def test_a_program_killed_in_the_middle_finishes_the_next_time(tmp_path: Path, question: str, least: int) -> None:
+@pytest.mark.parametrize("phase", ["reading", "embedding"])
+def test_a_program_killed_in_the_middle_finishes_the_next_time(tmp_path: Path, phase: str) -> None:
     documents = tmp_path / "documents"
     documents.mkdir()
-    for name in ("gateway-log-2025-06.txt", "operations-meeting-notes.md"):
-        (documents / name).write_bytes((SAMPLES / name).read_bytes())
+    shutil.copy(SAMPLES / "operations-meeting-notes.md", documents)
     (documents / "rules.md").write_text(SECTIONS)
     long_pdf(documents / "long.pdf")
-    program = index_in_a_process(tmp_path, str(documents))
+    question, speed = (READ_BY_NOW, ("--fast",)) if phase == "reading" else (EMBEDDED_BY_NOW, ())
+    program = index_in_a_process(tmp_path, str(documents), *speed)
     with program:
-        wait_until(lambda: count(tmp_path, question) >= least or program.poll() is not None, "some of the work")
+        wait_until(lambda: count(tmp_path, question) > 0 or program.poll() is not None, "some of the work")
         assert program.poll() is None, program.stderr.read() if program.stderr else ""
         started = psutil.Process(program.pid).children(recursive=True)
         program.send_signal(signal.SIGKILL)
@@ -205,17 +206,19 @@ def test_a_program_killed_in_the_middle_finishes_the_next_time(tmp_path: Path, q
     psutil.wait_procs(started, WAIT_S)
     assert not [process for process in started if process.is_running()], "its children end with it"
 
-    with index_in_a_process(tmp_path, str(documents)) as again:
+    with index_in_a_process(tmp_path, str(documents), *speed) as again:
         out, err = again.communicate(timeout=WAIT_S)
     assert again.returncode == 0, err
     told = json.loads(out)
-    assert told["counts"] == {"read": 4} and told["chunks_without_vectors"] == 0 and told["update"]["notes"] == []
-    assert told["update"]["read"] + told["update"]["unchanged"] == 4
-    assert told["update"]["unchanged"] >= (2 if question == READ_BY_NOW else 4), "what was finished is kept"
-    assert_consistent(tmp_path, told["chunks"])
+    update = told["update"]
+    assert told["counts"] == {"read": 3} and update["notes"] == [] and update["read"] + update["unchanged"] == 3
+    assert update["unchanged"] >= (1 if phase == "reading" else 3), "what was finished is kept"
+    if phase == "embedding":
+        assert told["chunks_without_vectors"] == 0 and update["embedded"] < told["chunks"]
+    assert_consistent(tmp_path, told["chunks"], told["chunks"] - told["chunks_without_vectors"])
 
 
-def assert_consistent(place: Path, chunks: int) -> None:
+def assert_consistent(place: Path, chunks: int, vectors: int) -> None:
     """The stores are whole, agree with each other, and hold what an undisturbed run would have made."""
     connection = sqlite3.connect(place / "library" / "library.sqlite")
     assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
@@ -226,10 +229,10 @@ def assert_consistent(place: Path, chunks: int) -> None:
     settings = settings_at(place)
     index = Index(settings.library_dir, settings.embedding_model)
     assert index.repair() == (0, 0) and index.ledger().chunks == chunks
-    assert len(index._vectors.ids()) == chunks
+    assert len(index._vectors.ids()) == vectors
     index.close()
     undisturbed = Library.open(settings_at(place / "undisturbed"))
     undisturbed.add(place / "documents")
-    assert undisturbed.update(fast=True) == UpdateReport(read=4)
+    assert undisturbed.update(fast=True) == UpdateReport(read=3)
     assert undisturbed.ledger().chunks == chunks
     undisturbed.close()

@@ -30,7 +30,7 @@ from pincite.model import (
     Verdict,
     reading_text,
 )
-from tests.integration.conftest import SAMPLES, WAIT_S, settings_at, wait_until
+from tests.integration.conftest import SAMPLES, WAIT_S, library_at, settings_at, wait_until
 
 SMALL = "SmolLM2-135M-Instruct"
 SECRET = "rumpelstilzchen"
@@ -191,6 +191,31 @@ def test_the_record_of_a_question_is_kept(samples: Library) -> None:
     json.dumps(record)
     with pytest.raises(NotFoundError, match="no record"):
         samples.trace("nothing")
+
+
+def test_an_answer_that_cannot_be_recorded_is_given_all_the_same(
+    samples: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def busy(*_: object) -> None:
+        raise StoreBusyError("Another program is writing to this library; try again when it has finished.")
+
+    monkeypatch.setattr(Index, "put_trace", busy)
+    answer = answered(samples, "When must the rent be paid?", mode="quotes")
+    assert answer.claims and answer.notes[-1].startswith("This question could not be recorded. Another program")
+
+
+def test_a_broken_vector_store_leaves_keyword_search_and_is_built_again(library: Library, tmp_path: Path) -> None:
+    (tmp_path / "documents" / "lease.md").write_text(LEASE)
+    chunks = library.update().embedded
+    vectors = tmp_path / "library" / "vectors"
+    (vectors / "chroma.sqlite3").write_bytes(b"This is no database. " * 500)
+    (tmp_path / "documents" / "more.md").write_text("The landlord mends the roof.\n")
+    report = library.update()
+    assert report.read == 1 and [note for note in report.notes if "words only" in note and "Delete that folder" in note]
+    assert words_found(library, "roof") and words_found(library, "pounds")
+    shutil.rmtree(vectors)
+    assert library.update().embedded == chunks + 1
+    assert library.search("what does the tenant pay", mode="dense", rerank=False).results
 
 
 def test_a_model_writes_and_everything_it_wrote_is_checked(samples: Library) -> None:
@@ -489,7 +514,7 @@ def test_a_closed_library_says_so(tmp_path: Path) -> None:
 
 
 def test_without_models_everything_works_by_words_and_the_vectors_follow_later(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, installed_models: Path
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, installed_models: Path, samples: Library
 ) -> None:
     (tmp_path / "documents").mkdir()
     (tmp_path / "documents" / "lease.md").write_text(LEASE)
@@ -506,7 +531,7 @@ def test_without_models_everything_works_by_words_and_the_vectors_follow_later(
     assert "nine hundred pounds" in answer.text and answer.notes and answer.model == ""
     library.close()
     monkeypatch.setenv("PINCITE_MODELS", str(installed_models))
-    library = Library.open(settings_at(tmp_path))
+    library = library_at(tmp_path, samples)
     report = library.update()
     assert report.read == 0 and report.embedded == library.ledger().chunks and report.notes == ()
     library.close()

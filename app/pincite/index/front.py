@@ -362,7 +362,7 @@ class Index:
         self._vectors_gone(dead)  # their document was erased or replaced while the model was at work
 
     def stores_agree(self) -> bool:
-        """Whether there are as many vectors as the catalogue believes: a quick look, where `repair` compares them all."""
+        """Whether there are as many vectors as the catalogue believes: a quick look before a `repair`."""
         with self._db.reading() as connection:
             chunks, pending = documents.chunk_counts(connection, self._vectors.model)
         return self._vectors.count() == chunks - pending
@@ -386,15 +386,21 @@ class Index:
         if not twins:
             return {}
         try:
-            stored = self._vectors.get(sorted(set(twins.values())))
+            kept = self._copied_vectors(reading, twins)
         except GiveUpError as error:
             logger.info("No vectors are kept, they are made again: %s", error)
             return {}
+        return dict.fromkeys(kept, model)
+
+    def _copied_vectors(self, reading: Reading, twins: dict[str, str]) -> list[str]:
+        """Give chunks of a reading the vectors of the chunks in `twins`, by text hash; returns the ids of those."""
+        stored = self._vectors.get(sorted(set(twins.values())))
         kept = [c for c in reading.chunks if c.text_hash in twins and twins[c.text_hash] in stored]
+        ids = [chunk.id for chunk in kept]
         if kept:
             vectors = np.stack([stored[twins[chunk.text_hash]] for chunk in kept])
-            self._vectors.put([chunk.id for chunk in kept], [reading.id] * len(kept), vectors)
-        return {chunk.id: model for chunk in kept}
+            self._vectors.put(ids, [reading.id] * len(kept), vectors)
+        return ids
 
     def _drop_orphans(self, connection: sqlite3.Connection, left: Sequence[FileRecord] | None = None) -> list[str]:
         """Erase documents that no file leads to, among those of the records where given; returns the dead chunks."""

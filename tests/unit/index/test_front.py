@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -339,7 +340,9 @@ def test_vectors_that_were_lost_are_made_again(shelf: Shelf) -> None:
     shelf.write("lease.txt", f"{RENT}\n{NOTICE}")
     shelf.update()
     [lost, _] = sorted(live_ids(shelf))
+    assert shelf.index.stores_agree()
     shelf.index._vectors.delete([lost])
+    assert not shelf.index.stores_agree()
     assert shelf.index.repair() == (0, 1)
     shelf.engine.embedded.clear()
     shelf.update()
@@ -354,6 +357,27 @@ def test_documents_that_no_file_leads_to_are_erased_by_a_repair(shelf: Shelf) ->
     assert shelf.found("pounds") == [], "nothing is found that cannot be opened"
     shelf.index.repair()
     assert live_ids(shelf) == set() and vector_ids(shelf) == set()
+
+
+def test_files_are_read_and_found_while_the_vector_store_is_broken(shelf: Shelf) -> None:
+    shelf.write("lease.txt", f"{RENT}\n{NOTICE}")
+    shelf.write("kept.txt", "# Kept\nThis stays as it is.")
+    gone = shelf.write("gone.txt", "# Gone\nThis will be deleted.")
+    shelf.update()
+    vectors = shelf.settings.library_dir / "vectors"
+    (vectors / "chroma.sqlite3").write_bytes(b"This is no database. " * 500)
+    shelf.write("lease.txt", f"{RENT.replace('nine', 'eleven')}\n{NOTICE}")
+    gone.unlink()
+    report = shelf.update(embed=False)
+    assert (report.read, report.deleted) == (1, 1)
+    assert shelf.found("eleven") and not shelf.found("nine OR deleted")
+    with pytest.raises(GiveUpError, match="Delete that folder"):
+        shelf.index.stores_agree()
+    shutil.rmtree(vectors)
+    assert not shelf.index.stores_agree()
+    shelf.index.repair()
+    shelf.update()
+    assert vector_ids(shelf) == live_ids(shelf) and shelf.index.stores_agree()
 
 
 def test_repairing_what_agrees_changes_nothing(shelf: Shelf) -> None:
