@@ -21,8 +21,8 @@ FIRST_RESULTS = 5
 # Shares of the answerable questions whose files are read.
 PAGE_HITS = 0.95
 REGION_HITS = 0.90
-# Quotes are chosen by the cross-encoder alone, and the questions are worded away from the documents on purpose: the whole
-# answer lies on the evidence for less than half of them (docs/decisions/0009). This bound notices when that breaks.
+# Quotes are chosen by the cross-encoder alone, and the questions are worded away from the documents on purpose: all of
+# an answer lies on the evidence for less than half of them (docs/decisions/0009). This bound notices when that breaks.
 QUOTE_HITS = 0.40
 
 # Every question is asked once, before the first of these tests, and that takes longer than a test may.
