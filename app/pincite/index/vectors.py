@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import struct
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -24,6 +25,10 @@ Floats = npt.NDArray[np.float32]
 # the filter, can return too few of them or none.
 EXACT_SCAN_CHUNKS = 2_000
 WRITE_BATCH = 1_000
+# How a file of the index begins, and those beside it: version, offset, room for elements, elements in it.
+HNSW_HEADER = struct.Struct("<iQQQ")
+HNSW_HEADER_FILE = "header.bin"
+HNSW_DATA_FILES = ("data_level0.bin", "length.bin")
 DATABASE_FILE = "chroma.sqlite3"  # Chroma's own name for the file that every one of its writes changes
 
 
@@ -53,6 +58,7 @@ class Vectors:
                     embeddings=vectors[at:end],
                     metadatas=[{"document": document} for document in documents[at:end]],
                 )
+            self._blank_empty_index()
 
     def get(self, ids: Sequence[str]) -> dict[str, Floats]:
         """The vectors of those of `ids` that are stored."""
@@ -156,6 +162,19 @@ class Vectors:
                     "Delete that folder: it is built again from the library."
                 ) from error
 
+    def _blank_empty_index(self) -> None:
+        """Overwrite the files of an index that holds nothing yet, as it does until it is given a thousand vectors.
+
+        Chroma writes them as they lie in memory, and that memory is whatever this process had in it before: it may be
+        text of a document.
+        """
+        for path in self._folder.glob(f"*/{HNSW_HEADER_FILE}"):
+            header = path.read_bytes()[: HNSW_HEADER.size]
+            if len(header) == HNSW_HEADER.size and HNSW_HEADER.unpack(header)[-1] == 0:
+                for data in (path.with_name(name) for name in HNSW_DATA_FILES):
+                    if data.is_file():
+                        _blank(data)
+
     def _stamp_now(self) -> tuple[int, int] | None:
         try:
             status = (self._folder / DATABASE_FILE).stat()
@@ -185,3 +204,12 @@ class Vectors:
             configuration={"hnsw": {"space": "cosine"}},
             metadata={"model": self._model},
         )
+
+
+def _blank(path: Path) -> None:
+    """Put zeros in the place of a file's bytes; its size stays, at any moment."""
+    with path.open("r+b") as file:
+        content = file.read()
+        if any(content):
+            file.seek(0)
+            file.write(bytes(len(content)))

@@ -117,6 +117,21 @@ def test_vectors_are_there_when_the_store_is_opened_again(vectors: Vectors, tmp_
     again.close()
 
 
+def test_the_memory_of_this_process_is_not_written_down_with_an_empty_index(vectors: Vectors, tmp_path: Path) -> None:
+    put(vectors, *range(10))
+    files = [path for path in (tmp_path / "vectors").rglob("*") if path.name in ("data_level0.bin", "length.bin")]
+    assert len(files) == 2
+    for path in files:
+        assert path.stat().st_size > 0 and not any(path.read_bytes()), path.name
+    vectors.close()
+    again = Vectors(tmp_path / "vectors", "model")
+    put(again, *range(10, WRITE_BATCH + 200))
+    assert any(any(path.read_bytes()) for path in files), "by now it holds vectors"
+    for number in (4, 500, WRITE_BATCH + 100):
+        assert again.nearest(direction(number), 1)[0][0] == f"c{number}"
+    again.close()
+
+
 def test_vectors_of_two_models_never_meet(vectors: Vectors, tmp_path: Path) -> None:
     put(vectors, 1, 2)
     other = Vectors(tmp_path / "vectors", "another model")
