@@ -7,6 +7,7 @@ events get lost, and the sweep sees all of that alike.
 from __future__ import annotations
 
 import fnmatch
+import logging
 import os
 import stat
 import threading
@@ -159,6 +160,8 @@ class Watcher:
 
     def start(self) -> None:
         """Begin to watch."""
+        # WORKAROUND: watchdog 7.1 reports a race inside itself as an error when a watch ends while an event comes in.
+        logging.getLogger("watchdog.observers.inotify").addFilter(_is_a_fault)
         self._observer.start()
         self._thread.start()
 
@@ -205,6 +208,10 @@ class Watcher:
                 self._changed.wait(QUIET_S)
             if not self._stopping.is_set():
                 self._on_change()
+
+
+def _is_a_fault(record: logging.LogRecord) -> bool:
+    return "called when the thread is inactive" not in record.msg
 
 
 class _Hints(FileSystemEventHandler):

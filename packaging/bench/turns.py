@@ -51,19 +51,23 @@ class Beats:
 
     def __init__(self, stacks: IO[str] | None) -> None:
         self._stacks = stacks
-        self._last_s = time.perf_counter()
-        self.phase = ""
+        self._last_s = 0.0
+        self._phase = ""
         self.turns_ms: dict[str, list[float]] = {}
+
+    def enter(self, phase: str) -> None:
+        """Turns belong to `phase` from now on; to none when it is ""."""
+        self._phase, self._last_s = phase, time.perf_counter()
 
     def beat(self) -> None:
         """To be called by a timer that is always due."""
         now_s = time.perf_counter()
         turn_ms, self._last_s = (now_s - self._last_s) * 1000, now_s
-        if self.phase:
-            self.turns_ms.setdefault(self.phase, []).append(turn_ms)
+        if self._phase:
+            self.turns_ms.setdefault(self._phase, []).append(turn_ms)
         if self._stacks is not None:
             if turn_ms > NOTED_MS:
-                print(f"=== {turn_ms:.0f} ms while {self.phase}", file=self._stacks, flush=True)
+                print(f"=== {turn_ms:.0f} ms while {self._phase}", file=self._stacks, flush=True)
             faulthandler.dump_traceback_later(NOTED_MS / 1000, file=self._stacks)
 
     def found(self) -> dict[str, dict[str, float]]:
@@ -98,22 +102,21 @@ def watched(folder: Path, stacks: IO[str] | None) -> Beats:
     timer.timeout.connect(beats.beat)
     asked = iter(QUESTIONS)
 
-    def enter(phase: str) -> None:
-        beats.phase = phase
-        timer.start()
-
-    def ask_or_rest(answering: bool = False) -> None:
-        if answering:
-            return
+    def ask_or_rest() -> None:
         question = next(asked, "")
         if question:
-            enter("answering")
+            beats.enter("answering")
             window.conversation.ask(question)
         else:
-            enter("idle")
-            QTimer.singleShot(round(IDLE_S * 1000), window, window.close)
+            beats.enter("idle")
+            QTimer.singleShot(round(IDLE_S * 1000), window, leave)
 
-    window.appeared.connect(lambda: enter("reading"))
+    def leave() -> None:
+        beats.enter("")  # closing waits for what runs, which is no turn that anyone sees
+        window.close()
+
+    window.appeared.connect(lambda: beats.enter("reading"))
+    window.appeared.connect(timer.start)
     window.updates.settled.connect(_once(lambda: QTimer.singleShot(0, window, ask_or_rest)))
     window.conversation.answering.connect(lambda busy: None if busy else QTimer.singleShot(0, window, ask_or_rest))
     window.show()

@@ -56,11 +56,14 @@ def samples() -> Path:
     return resources_dir() / "samples" / "documents"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def sample_library(
     samples: Path, installed_models: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Library]:
-    """A library that holds the sample documents, for tests that only ask and look."""
+    """A library that holds the sample documents, for tests that only ask and look.
+
+    Closed after each file of tests: others count the processes that are running.
+    """
     library = Library.open(settings_in(tmp_path_factory.mktemp("samples")))
     library.add(samples)
     report = library.update()

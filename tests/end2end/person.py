@@ -89,12 +89,18 @@ class Person:
         hovered: list[str] = []
         text.linkHovered.connect(hovered.append)
         for place in _places(text):
-            QTest.mouseMove(text, place)
-            self._qtbot.waitUntil(lambda place=place: text.mapFromGlobal(QCursor.pos()) == place)
+            self.wait_until(lambda place=place: self._pointer_is_at(text, place))
             if hovered and hovered[-1] == address:
                 QTest.mouseClick(text, Qt.MouseButton.LeftButton, pos=place)
                 return
         raise AssertionError(f"no link {address} under the pointer in {text.text()!r}; there are {hovered}")
+
+    def _pointer_is_at(self, text: LinkedText, place: QPoint) -> bool:
+        """Move the pointer there, and say whether it has arrived: the text may have moved meanwhile."""
+        if text.mapFromGlobal(QCursor.pos()) == place:
+            return True
+        QTest.mouseMove(text, place)
+        return False
 
     def open_citation(self, turn: TurnView, claim: int = 0, at: int = 0) -> Citation:
         """Click a citation mark of an answer, and wait until the page is drawn."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -199,7 +200,8 @@ def _quoted(asking: _Asking) -> Iterator[AskEvent]:
         asking.notes.append("No sentence that the model wrote was supported; quotes stand in their place.")
         asking.claims.clear()
     for candidate, score in chosen:
-        claim = quoted(asking.passages[candidate.passage], candidate.first, candidate.end, score)
+        share = 1 / (1 + math.exp(-score))
+        claim = quoted(asking.passages[candidate.passage], candidate.first, candidate.end, share)
         asking.claims.append(claim)
         asking.timings_ms.setdefault("first_token", asking.clock.total_ms())
         yield ClaimChecked(len(asking.claims) - 1, claim)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from pincite.ask.tools import MAX_QUESTION_CHARS, Clock, Tools
 from pincite.engine import Engine
-from pincite.errors import EngineError, ModelError, UsageError
+from pincite.errors import EngineError, GiveUpError, ModelError, UsageError
 from pincite.index import Index
 from pincite.model import (
     DuplicatePlace,
@@ -99,7 +99,7 @@ def _dense(run: _Run) -> list[str]:
         vectors = [run.engine.embed_query(query, cancelled=run.cancelled) for query in queries]
         rankings = [run.index.dense(vector, run.depth, run.filters) for vector in vectors]
         hits = interleaved([[hit.chunk for hit in ranking] for ranking in rankings])
-    except (EngineError, ModelError) as error:
+    except (EngineError, GiveUpError) as error:  # no model, or no vector store that can be used
         note = f"Searched by words alone. {error}"
     run.note("dense", len(queries), len(hits), note)
     return hits

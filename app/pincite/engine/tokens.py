@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -40,7 +41,7 @@ def token_counter(models_dir: Path, name: str) -> TokenCounter:
     number as one for every three digits, and each sign as one.
     """
     path = models_dir / name / "tokenizer.json"
-    if not path.is_file():
+    if not os.path.isfile(path):  # which a folder that cannot be entered also answers, not with an error
         return TokenCounter(ESTIMATE_NAME, estimated_tokens)
     try:
         tokenizer = Tokenizer.from_file(str(path))
