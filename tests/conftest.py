@@ -19,6 +19,7 @@ import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from pincite.settings import default_data_dir
@@ -28,6 +29,10 @@ KINDS = ("unit", "gui", "integration", "end2end")
 DISPLAY_START_S = 20
 THREAD_END_S = 10
 ON_THIS_MACHINE = ("127.0.0.1", "::1", "localhost")
+
+# No time limit for a single example: on a machine that has much else to do it would fail for nothing.
+hypothesis.settings.register_profile("pincite", deadline=None)
+hypothesis.settings.load_profile("pincite")
 
 display_key = pytest.StashKey[int]()  # the process of the window server
 
