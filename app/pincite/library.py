@@ -219,6 +219,7 @@ class Library:
         """The k best passages, without a language model. `history` holds earlier questions, oldest first."""
         if k > MAX_RESULTS:
             raise UsageError(f"At most {MAX_RESULTS:,} results can be asked for at once.")
+        self._check_filters(filters)
         tools = self._tools("")
         # In one state: else a document that is replaced between two stages is found in neither version.
         with self._index.one_state():
@@ -248,6 +249,11 @@ class Library:
         `model` names a language model to write with, whether or not its prose can be trusted.
         """
         question, history = _valid(question), [_valid(earlier) for earlier in history]
+        self._check_filters(filters)
+        if not self._index.holds_chunks():
+            raise NotFoundError(
+                "Nothing has been read yet that could be asked: add a folder, and wait until something is read."
+            )
         tools = self._tools(self._writer(model) if mode == "normal" else "")
         trace = uuid.uuid4().hex[:12]
         asked = datetime.now(UTC).isoformat(timespec="seconds")
@@ -265,6 +271,13 @@ class Library:
                     note = f"This question could not be recorded. {error}"
                     event = Answered(replace(answer, notes=(*answer.notes, note)))
             yield event
+
+    def _check_filters(self, filters: Filters) -> None:
+        """Raise NotFoundError for a document or folder that is not in the library, rather than find nothing in it."""
+        if filters.document and not self._index.lets_through(Filters(document=filters.document)):
+            raise NotFoundError(f"There is no document {filters.document} in this library.")
+        if filters.folder and not self._index.lets_through(Filters(folder=filters.folder)):
+            raise NotFoundError(f"Nothing in this library has been read from {filters.folder}.")
 
     def trace(self, trace: str) -> dict[str, object]:
         """The record of a question."""
@@ -324,7 +337,9 @@ class Library:
     def render(self, document: str, number: int, *, zoom: float = 1.0, boxes: Sequence[Box] = ()) -> Picture:
         """The picture of a page at `zoom` pixels per point, with `boxes` highlighted."""
         if not 0 < zoom <= MAX_ZOOM:
-            raise GiveUpError(f"A page can be drawn at up to {MAX_ZOOM:g} pixels per point, not at {zoom:g}.")
+            raise UsageError(
+                f"A page can be drawn at more than 0 and up to {MAX_ZOOM:g} pixels per point, not at {zoom:g}."
+            )
         info = self.document(document)
         self.page(info.id, number)
         if not info.path:

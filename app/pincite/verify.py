@@ -64,8 +64,11 @@ def checked(text: str, cited: Sequence[Passage]) -> Claim:
     evidence = " ".join(reading_text(passage.words[window.first : window.end]) for passage, window in kept)
     around = " ".join(_with_headings(passage) for passage, _ in kept)
     score = _share(terms, _terms(evidence) | _terms(" ".join(h for p, _ in kept for h in p.heading_path)))
+    verdict = _verdict(text, score, evidence, around)
+    if verdict is Verdict.UNSUPPORTED:  # a citation would make it look like a sentence that has one
+        return Claim(text, verdict, round(score, 3), ())
     citations = tuple(citation_for(passage, window.first, window.end) for passage, window in kept)
-    return Claim(text, _verdict(text, score, evidence, around), round(score, 3), citations)
+    return Claim(text, verdict, round(score, 3), citations)
 
 
 def attributed(text: str, passages: Sequence[Passage], cited: Sequence[int]) -> tuple[Claim, bool]:

@@ -19,7 +19,7 @@ from pincite.answer import (
 from pincite.ask.searching import search, with_spans
 from pincite.ask.tools import MAX_QUESTION_CHARS, Clock, Tools
 from pincite.engine import GenerationStats
-from pincite.errors import EngineError, ModelError, UsageError
+from pincite.errors import EngineError, GiveUpError, ModelError, UsageError
 from pincite.model import (
     Answer,
     Answered,
@@ -151,7 +151,7 @@ def _written(asking: _Asking) -> Generator[AskEvent, None, bool]:
         yield from _streamed(asking, pieces, drafts)
         for draft in drafts.end():
             yield from _claimed(asking, draft)
-    except (EngineError, ModelError) as error:
+    except (EngineError, GiveUpError) as error:  # the model is gone or missing, or cannot take this much in
         asking.notes.append(f"The answer is made of quotes. {error}")
     return drafts.refused
 

@@ -8,19 +8,28 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from pathlib import Path
+from typing import NoReturn
 
 from pincite import __version__
+from pincite.errors import UsageError
 
 DEFAULT_QUESTION = "How much notice do I have to give when I leave after my probation?"
 
 Add = Callable[..., argparse.ArgumentParser]
 
 
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong as one sentence, like every other error, instead of ending the process itself."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message[:1].upper()}{message[1:]}. `{self.prog} --help` says what there is.")
+
+
 def parser() -> argparse.ArgumentParser:
-    """The whole command line. `run` becomes "module.function" of this package."""
-    common = argparse.ArgumentParser(add_help=False)
+    """The whole command line; `run` becomes "module.function" of this package. Parsing raises UsageError."""
+    common = _Parser(add_help=False)
     _add_common(common, argparse.SUPPRESS)
-    whole = argparse.ArgumentParser(
+    whole = _Parser(
         prog="pincite", description="Ask your own documents, and check every sentence on the page it came from."
     )
     _add_common(whole, None)
@@ -107,7 +116,7 @@ def _add_index(add: Add, common: argparse.ArgumentParser) -> None:
 
 
 def _add_search_and_ask(add: Add, common: argparse.ArgumentParser) -> None:
-    filters = argparse.ArgumentParser(add_help=False)
+    filters = _Parser(add_help=False)
     filters.add_argument("--folder", default="", help="only files under this folder")
     filters.add_argument("--document", default="", help="only this document (id, path or title)")
     filters.add_argument("--type", default="", help="only this format: pdf, markdown, text")

@@ -7,10 +7,10 @@ import json
 import math
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from pincite.cli.output import (
     Output,
@@ -72,6 +72,13 @@ def _keep_watching(library: Library, options: argparse.Namespace, output: Output
     changed = threading.Event()
     library.start_watching(changed.set)
     output.note("Watching; Ctrl+C ends it.")
+    with suppress(KeyboardInterrupt):
+        _read_what_changes(library, changed, options, output)
+
+
+def _read_what_changes(
+    library: Library, changed: threading.Event, options: argparse.Namespace, output: Output
+) -> NoReturn:
     while True:
         # With a time limit, because a wait without one cannot be interrupted on every system.
         if changed.wait(1.0):
@@ -168,7 +175,7 @@ def ask_question(settings: Settings, options: argparse.Namespace, output: Output
     with opened(settings) as library:
         for event in library.ask(options.question, filters=filters, mode=options.mode, model=options.model):
             if isinstance(event, SourcesFound) and not output.as_json:
-                output.note(f"{len(event.passages)} passages found; answering …")
+                output.note(_found_sentence(len(event.passages)))
             if isinstance(event, Answered):
                 answer = event.answer
     if output.as_json:
@@ -177,6 +184,10 @@ def ask_question(settings: Settings, options: argparse.Namespace, output: Output
         for line in answer_lines(answer):
             output.text(line)
     return DONE if found_something(answer) else FAILED
+
+
+def _found_sentence(passages: int) -> str:
+    return f"{passages} passage{'' if passages == 1 else 's'} found; answering …"
 
 
 def show_page(settings: Settings, options: argparse.Namespace, output: Output) -> int:

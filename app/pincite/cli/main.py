@@ -27,7 +27,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
     seal_process()
     _speak_unicode()
-    options = parser().parse_args(arguments)
+    given = sys.argv[1:] if arguments is None else arguments
+    try:
+        options = parser().parse_args(given)
+    except UsageError as error:
+        return _failed(Output(as_json="--json" in given, quiet=False), error, WRONG_USAGE)
     logging.basicConfig(
         level=logging.INFO if options.verbose else logging.ERROR, format="%(message)s", stream=sys.stderr
     )

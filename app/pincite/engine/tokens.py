@@ -18,6 +18,8 @@ ESTIMATE_NAME = "estimate-1"
 ESTIMATE_PARTS = re.compile(r"[^\W\d_]+|\d+|[^\w\s]|_")
 WHOLE_WORD_LETTERS = 8
 PIECE_LETTERS = 5
+ENDLESS_WORD = re.compile(r"\w{101,}")
+ENDLESS_WORD_TOKEN_LETTERS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +57,17 @@ def token_counter(models_dir: Path, name: str) -> TokenCounter:
     def count(text: str) -> int:
         # Half a character, as broken files hold them, would be refused.
         valid = text.encode("utf-8", "replace").decode("utf-8")
-        return len(tokenizer.encode(valid, add_special_tokens=False).ids)
+        return len(tokenizer.encode(valid, add_special_tokens=False).ids) + _uncounted_tokens(valid)
 
     return TokenCounter(name, count)
+
+
+def _uncounted_tokens(text: str) -> int:
+    """What a word-piece vocabulary leaves uncounted: it makes one unknown token of a word of over a hundred letters.
+
+    A language model reads such a word (hexadecimal, base64) in pieces of one or two letters.
+    """
+    return sum(len(word) // ENDLESS_WORD_TOKEN_LETTERS for word in ENDLESS_WORD.findall(text))
 
 
 def estimated_tokens(text: str) -> int:

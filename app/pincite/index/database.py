@@ -258,7 +258,10 @@ class Database:
                 ) from error
             raise GiveUpError(f"The library {self._path} cannot be used: {error}.") from error
         except sqlite3.DatabaseError as error:
-            raise GiveUpError(f"The library {self._path} cannot be used: {error}.") from error
+            raise GiveUpError(
+                f"The library {self._path} cannot be used: {error}. If the file is damaged, move it away and index the "
+                "folders again: your documents themselves are not in it."
+            ) from error
         except OSError as error:
             raise GiveUpError(f"The library {self._path} cannot be used: {error.strerror or error}.") from error
         except UnicodeEncodeError as error:  # what the system makes of a file name that is not UTF-8

@@ -185,6 +185,11 @@ def document_state(connection: sqlite3.Connection, document: str) -> tuple[FileS
     return FileState(row["state"]), row["reason"], row["generation"]
 
 
+def holds_chunks(connection: sqlite3.Connection) -> bool:
+    """Whether there is any chunk at all."""
+    return connection.execute("SELECT 1 FROM chunks LIMIT 1").fetchone() is not None
+
+
 def document_exists(connection: sqlite3.Connection, document: str) -> bool:
     """Whether the id is taken."""
     return connection.execute("SELECT 1 FROM documents WHERE id = ?", (document,)).fetchone() is not None

@@ -297,7 +297,17 @@ class Index:
             raise NotFoundError("A document was changed or erased while it was being looked at; please ask again.")
         return section
 
+    def holds_chunks(self) -> bool:
+        """Whether there is anything to search."""
+        with self._db.reading() as connection:
+            return documents.holds_chunks(connection)
+
     # Searching
+
+    def lets_through(self, filters: Filters) -> bool:
+        """Whether any document passes the filters."""
+        with self._db.reading() as connection:
+            return documents.allowed_documents(connection, filters) != []
 
     def lexical(self, query: str, k: int, filters: Filters) -> list[LegHit]:
         """The k best chunks by BM25, those with an identifier of the query first; none when there is no word in it."""

@@ -74,11 +74,14 @@ def test_a_mistake_of_ours_is_said_without_what_it_was_about(
     ],
 )  # fmt: skip
 def test_wrong_usage_ends_with_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as end:
-        main(arguments)
-    assert end.value.code == 2
+    assert main(arguments) == 2
     said = capsys.readouterr()
-    assert said.out == "" and "error:" in said.err and "Traceback" not in said.err
+    assert said.out == "" and said.err.startswith("pincite: ") and said.err.count("\n") == 1
+
+
+def test_wrong_usage_is_one_json_document_too(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--json", "shout"]) == 2
+    assert json.loads(capsys.readouterr().out)["error"]["code"] == "usage"
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["index", "--help"], ["models", "--help"], ["ask", "--help"]])

@@ -39,6 +39,12 @@ def test_pieces_are_counted_and_nothing_is_cut_or_filled_up(models_dir: Path) ->
     assert count("the \udcff tenant") == 4, "half a character is one unknown token"
 
 
+def test_an_endless_word_counts_for_what_it_is_to_a_language_model(models_dir: Path) -> None:
+    count = token_counter(models_dir, NAME)
+    assert count("the " + "a1" * 20_000) >= 20_000
+    assert count("the " + "a" * 100) == 2
+
+
 def test_without_the_model_there_is_an_estimate_that_says_so(models_dir: Path) -> None:
     count = token_counter(models_dir, "not-installed")
     assert count.name == ESTIMATE_NAME != NAME
