@@ -76,7 +76,7 @@ def main() -> int:
     options = parser.parse_args()
     os.environ.setdefault("PINCITE_MODELS", str(default_data_dir() / "models"))
     app = QApplication(sys.argv[:1])
-    with tempfile.TemporaryDirectory(prefix="pincite-picture-", ignore_cleanup_errors=True) as folder:
+    with tempfile.TemporaryDirectory(prefix="pincite-", ignore_cleanup_errors=True) as folder:
         documents = Path(folder) / "Brackwater Instruments"
         shutil.copytree(resources_dir() / "samples" / "documents", documents)
         window = make_window(lambda: Library.open(load_settings(Path(folder) / "library")))

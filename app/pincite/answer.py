@@ -19,6 +19,8 @@ QUOTE_FLOOR = -7.0
 # A second quote must be nearly as good as the first.
 QUOTE_MARGIN = 0.5
 MAX_QUOTES = 3
+# Letters and figures that belong together, joined by more than a space; and numbers of clauses and versions.
+IDENTIFIER = re.compile(r"(?<!\w)(?:[A-Za-z]+(?:[_/.-]\w+)*[_/.-]?\d[\w/.-]*\w|\d+(?:\.\d+)+)(?!\w)")
 CELL_SEPARATOR = " | "
 _NOWHERE = Box(0.0, 0.0, 0.0, 0.0)
 
@@ -151,6 +153,14 @@ def _row_read_out(header: list[str], cells: list[str]) -> str:
     if len(header) != len(cells) or header == cells:
         return "; ".join(cells)
     return "; ".join(f"{name}: {cell}" for name, cell in zip(header, cells, strict=True))
+
+
+def naming_identifiers(question: str, candidates: Sequence[QuoteCandidate]) -> list[QuoteCandidate]:
+    """The candidates that hold an identifier of the question (ERR_CONN_4021, D-2025-14, 7.3); all, if none does."""
+    wanted = [identifier.casefold() for identifier in IDENTIFIER.findall(question)]
+    patterns = [re.compile(rf"(?<![\w.]){re.escape(identifier)}(?!\w)") for identifier in wanted]
+    holding = [c for c in candidates if any(pattern.search(c.text.casefold()) for pattern in patterns)]
+    return holding or list(candidates)
 
 
 def word_scores(question: str, candidates: Sequence[QuoteCandidate]) -> list[float]:

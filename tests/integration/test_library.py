@@ -127,8 +127,9 @@ def test_filters_act_in_every_mode(samples: Library, mode: str) -> None:
     ):
         result = samples.search("the gateway of the month", k=5, filters=only, mode=mode, rerank=False)
         assert result.results and {Path(p.path).name for p in result.results} == accepted
-    nowhere = samples.search("the gateway of the month", filters=Filters(folder="/nowhere"), mode=mode, rerank=False)
-    assert nowhere.results == ()
+    for nowhere in (Filters(folder="/nowhere"), Filters(document="nothing")):
+        with pytest.raises(NotFoundError, match=r"nowhere|nothing"):
+            samples.search("the gateway of the month", filters=nowhere, mode=mode, rerank=False)
 
 
 def test_searching_by_words_starts_no_model(tmp_path: Path) -> None:

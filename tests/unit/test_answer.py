@@ -21,6 +21,7 @@ from pincite.answer import (
     best_quotes,
     grammar_for,
     messages_for,
+    naming_identifiers,
     quote_candidates,
     word_scores,
 )
@@ -277,3 +278,20 @@ def test_what_nothing_supports_is_left_out_of_the_answer() -> None:
     assert answer_text(claims) == "It is due. It is held."
     assert answer_text([("“It is due.”", Verdict.QUOTE)]) == "“It is due.”"
     assert answer_text([]) == ""
+
+
+@pytest.mark.parametrize(
+    ("question", "kept"),
+    [
+        ("What caused ERR_FMT_6007?", ["ERR_FMT_6007 a column was missing."]),
+        ("And err_fmt_6007", ["ERR_FMT_6007 a column was missing."]),
+        ("What does clause 7.3 limit?", ["7.3 The floor is not loaded beyond 5 kN."]),
+        ("What is the floor?", None),
+        ("What caused ERR_FMT_6008?", None),
+    ],
+)
+def test_quotes_hold_the_identifier_that_the_question_names(question: str, kept: list[str] | None) -> None:
+    texts = ["ERR_FMT_6007 a column was missing.", "7.3 The floor is not loaded beyond 5 kN.", "17.31 Something else."]
+    candidates = quote_candidates([passage(*texts)])
+    assert [candidate.text for candidate in candidates] == texts
+    assert [candidate.text for candidate in naming_identifiers(question, candidates)] == (kept or texts)

@@ -13,6 +13,7 @@ from pincite.answer import (
     best_quotes,
     grammar_for,
     messages_for,
+    naming_identifiers,
     quote_candidates,
     word_scores,
 )
@@ -185,7 +186,7 @@ def _claimed(asking: _Asking, draft: DraftClaim) -> Iterator[AskEvent]:
 
 def _quoted(asking: _Asking) -> Iterator[AskEvent]:
     """Answer with the best sentences of the passages, word for word."""
-    candidates = quote_candidates(asking.passages)
+    candidates = naming_identifiers(asking.question, quote_candidates(asking.passages))
     if not candidates:
         return
     try:

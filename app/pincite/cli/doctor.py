@@ -94,7 +94,8 @@ def _library(settings: Settings) -> Iterator[Finding]:
 
 def _machine(settings: Settings) -> Iterator[Finding]:
     display = sys.platform != "linux" or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
-    yield Finding("display", True, "found" if display else "none here: the command line works, the window does not")
+    says = "found" if display else "none here: the command line works, the window needs one"
+    yield Finding("display", True, says, "" if display else "start Pincite in a desktop session")
     try:
         settings.data_dir.mkdir(parents=True, exist_ok=True)
         free_mb = shutil.disk_usage(settings.data_dir).free // (1 << 20)

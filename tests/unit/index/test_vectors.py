@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from pincite.errors import GiveUpError, StoreBusyError
-from pincite.index.vectors import WRITE_BATCH, Floats, Vectors
+from pincite.index.vectors import READ_BATCH, Floats, Vectors
 
 DIMENSIONS = 16
 
@@ -85,12 +85,12 @@ def test_writing_the_same_again_changes_nothing(vectors: Vectors) -> None:
 
 
 def test_more_than_one_batch_is_put_got_and_deleted(vectors: Vectors) -> None:
-    numbers = range(WRITE_BATCH + 5)
+    numbers = range(READ_BATCH + 5)
     put(vectors, *numbers)
-    assert len(vectors.ids()) == WRITE_BATCH + 5
-    assert len(vectors.get([f"c{n}" for n in numbers])) == WRITE_BATCH + 5
-    vectors.delete(f"c{n}" for n in range(WRITE_BATCH + 3))
-    assert vectors.ids() == {f"c{WRITE_BATCH + 3}", f"c{WRITE_BATCH + 4}"}
+    assert len(vectors.ids()) == READ_BATCH + 5
+    assert len(vectors.get([f"c{n}" for n in numbers])) == READ_BATCH + 5
+    vectors.delete(f"c{n}" for n in range(READ_BATCH + 3))
+    assert vectors.ids() == {f"c{READ_BATCH + 3}", f"c{READ_BATCH + 4}"}
 
 
 def test_what_is_got_is_what_was_put(vectors: Vectors) -> None:
@@ -125,9 +125,9 @@ def test_the_memory_of_this_process_is_not_written_down_with_an_empty_index(vect
         assert path.stat().st_size > 0 and not any(path.read_bytes()), path.name
     vectors.close()
     again = Vectors(tmp_path / "vectors", "model")
-    put(again, *range(10, WRITE_BATCH + 200))
+    put(again, *range(10, READ_BATCH + 200))
     assert any(any(path.read_bytes()) for path in files), "by now it holds vectors"
-    for number in (4, 500, WRITE_BATCH + 100):
+    for number in (4, 500, READ_BATCH + 100):
         assert again.nearest(direction(number), 1)[0][0] == f"c{number}"
     again.close()
 
