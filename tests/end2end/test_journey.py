@@ -118,8 +118,9 @@ def _is_gone(library: Library, path: Path) -> bool:
 def test_closing_the_window_while_it_reads_and_answers(start: Start, samples: Path, own_data_dir: Path) -> None:
     person = start()
     person.drop(samples)
+    person.wait_until(lambda: person.library.ledger().chunks > 0)
+    assert person.window.status.progress_text.text() != "Up to date"
     person.type("When is the rent due?")
-    person.wait_until(lambda: person.window.status.progress_text.text().startswith("Reading"))
     assert person.window.conversation.busy()
     assert processes()
     person.window.close()

@@ -205,7 +205,7 @@ def test_a_question_goes_before_indexing(engine: Engine) -> None:
 def test_cancelling_while_the_prompt_is_read(engine: Engine) -> None:
     process = only_process()
     asked = itertools.count()
-    long = [SYSTEM, {"role": "user", "content": " ".join(str(number) for number in range(1400))}]
+    long = [SYSTEM, {"role": "user", "content": " ".join(str(number) for number in range(850))}]
     with pytest.raises(Cancelled):
         list(engine.generate(long, "", model=SMALL, max_tokens=50, cancelled=lambda: next(asked) > 3))
     text, _ = written(engine, question("When is the rent due?"))
