@@ -203,6 +203,7 @@ def test_a_question_goes_before_indexing(engine: Engine) -> None:
 
 
 def test_cancelling_while_the_prompt_is_read(engine: Engine) -> None:
+    engine.count_answer_tokens(SMALL, ["rent"])  # which loads the model, so that reading begins at once
     process = only_process()
     asked = itertools.count()
     long = [SYSTEM, {"role": "user", "content": " ".join(str(number) for number in range(850))}]
