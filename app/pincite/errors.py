@@ -19,6 +19,8 @@ PinciteError
 
 from __future__ import annotations
 
+import traceback
+from pathlib import PurePath
 from typing import ClassVar
 
 
@@ -110,6 +112,15 @@ class BugError(PinciteError):
     """Our mistake."""
 
     code = "bug"
+
+
+def place_of(error: BaseException) -> str:
+    """Where a mistake of ours happened: "KeyError in order.py, line 120".
+
+    Without the exception's own message, which may quote a document.
+    """
+    where = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__} in {PurePath(where.filename).name}, line {where.lineno}"
 
 
 def error_for(code: str, sentence: str) -> PinciteError:

@@ -7,7 +7,6 @@ import os
 import queue
 import threading
 import time
-import traceback
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -16,7 +15,7 @@ from pathlib import Path
 
 from pincite.chunk import ChunkLimits
 from pincite.engine import Engine, TokenCounter
-from pincite.errors import Cancelled, PinciteError
+from pincite.errors import Cancelled, PinciteError, place_of
 from pincite.extract import Reader
 from pincite.index import Index
 from pincite.index.files import FileRecord
@@ -278,7 +277,6 @@ def _shown(path: str) -> str:
 
 def _our_mistake(error: Exception) -> str:
     """A sentence that says where, without the exception's own text, which may quote the document."""
-    where = traceback.extract_tb(error.__traceback__)[-1]
-    place = f"{type(error).__name__} in {Path(where.filename).name}, line {where.lineno}"
+    place = place_of(error)
     logger.error("Reading a file failed: %s", place)
     return f"A mistake in Pincite stopped the reading of this file ({place}); please report it."

@@ -12,11 +12,10 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
-from pathlib import Path
 
 from pincite.cli.arguments import parser
 from pincite.cli.output import Output
-from pincite.errors import BugError, Cancelled, PinciteError, UsageError
+from pincite.errors import BugError, Cancelled, PinciteError, UsageError, place_of
 from pincite.privacy import seal_process
 from pincite.settings import load_settings
 
@@ -55,10 +54,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:  # noqa: BLE001  (the lane's end: our mistake, said like everything else that goes wrong)
         if options.verbose:
             traceback.print_exc()
-        where = traceback.extract_tb(error.__traceback__)[-1]
-        place = f"{type(error).__name__} in {Path(where.filename).name}, line {where.lineno}"
         sentence = (
-            f"A mistake in Pincite stopped this command ({place}); with --verbose it says more. Please report it."
+            f"A mistake in Pincite stopped this command ({place_of(error)}); with --verbose it says more. "
+            "Please report it."
         )
         return _failed(output, BugError(sentence), FAILED)
 

@@ -14,13 +14,12 @@ import traceback
 from collections.abc import Callable, Generator
 from dataclasses import asdict, dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from pincite.engine.inbox import Inbox, Request
 from pincite.engine.loaded import LoadedModels
 from pincite.engine.protocol import VECTOR_TYPE, EngineConfig, Event, GenerationStats, Op, Phase, Rank
-from pincite.errors import BugError, EngineError, ModelError, PinciteError
+from pincite.errors import BugError, EngineError, ModelError, PinciteError, place_of
 from pincite.privacy import refused_connections, seal_process
 from pincite.process import Channel, parent_channel
 
@@ -147,9 +146,7 @@ class Server:
                 f"The model in {self._loading} cannot be loaded ({type(error).__name__}): it is damaged, or not of a "
                 "kind that can be used here."
             )
-        place = traceback.extract_tb(error.__traceback__)[-1]
-        where = f"{type(error).__name__} in {Path(place.filename).name}, line {place.lineno}"
-        return BugError(f"The model process made a mistake of its own ({where}).")
+        return BugError(f"The model process made a mistake of its own ({place_of(error)}).")
 
     def _send_vectors(self, request: Request, vectors: Any) -> None:
         self._inbox.done(request)
