@@ -177,6 +177,8 @@ class Library:
             self._rewatch()  # before looking: a folder that came back must not change unseen in between
             update = Update(self._update_tools(), progress, stopping)
             report = update.run()
+            if self._watcher is not None:  # what is not noticed at once is said, not only swept
+                report = replace(report, notes=(*report.notes, *self._watcher.problems))
             return report if fast else self._embedded(update, report)
 
     def _embedded(self, update: Update, report: UpdateReport) -> UpdateReport:

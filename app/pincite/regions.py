@@ -24,17 +24,6 @@ def regions_of_words(passage: Passage, first: int, end: int) -> tuple[Region, ..
     return _regions(list(zip(numbers[first:end], passage.words[first:end], strict=True)), labels)
 
 
-def merged_regions(regions: Iterable[Region]) -> tuple[Region, ...]:
-    """Regions of several runs as one region a page, boxes in the order given, none twice."""
-    boxes: dict[int, list[Box]] = {}
-    labels: dict[int, str] = {}
-    for region in regions:
-        labels[region.page] = region.label
-        kept = boxes.setdefault(region.page, [])
-        kept += [box for box in region.boxes if box not in kept]
-    return tuple(Region(page, labels[page], tuple(found)) for page, found in boxes.items())
-
-
 def _regions(placed: Sequence[tuple[int, Word]], labels: Mapping[int, str]) -> tuple[Region, ...]:
     boxes: dict[int, list[Box]] = {}
     for page, word in placed:

@@ -175,6 +175,7 @@ class Watcher:
             if wanted != self._roots:
                 self._observer.unschedule_all()
                 self._roots = wanted
+                self.problems = []
                 for root, is_folder in wanted.items():
                     self._schedule(root, is_folder)
 

@@ -549,3 +549,18 @@ def test_vectors_that_another_model_made_are_never_compared(tmp_path: Path, samp
     again = Index(folder, samples._settings.embedding_model)
     assert len(again.dense(vector, 5, Filters())) == 5
     again.close()
+
+
+def test_a_folder_that_cannot_be_watched_is_said(tmp_path: Path) -> None:
+    folder = tmp_path / "drive" / "case"
+    folder.mkdir(parents=True)
+    library = Library.open(settings_at(tmp_path))
+    library.add(folder)
+    library.start_watching(lambda: None)
+    assert library.update(fast=True).notes == ()
+    folder.rmdir()
+    folder.parent.rmdir()
+    assert [f"{folder} is only looked at every few minutes" in note for note in library.update(fast=True).notes] == [
+        True
+    ]
+    library.close()

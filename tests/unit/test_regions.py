@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pincite.model import Box, Page, Region, Span, Word
-from pincite.regions import merged_regions, regions_of_spans, regions_of_words
+from pincite.regions import regions_of_spans, regions_of_words
 from tests.unit.paper import box_of, passage, set_words
 
 
@@ -58,12 +58,6 @@ def test_the_words_of_a_passage_know_their_pages() -> None:
 def test_no_words_have_no_region() -> None:
     assert regions_of_words(passage("The rent is paid."), 2, 2) == ()
     assert regions_of_spans({}, []) == ()
-
-
-def test_regions_of_several_runs_become_one_a_page_without_repeats() -> None:
-    one, two, three = Box(0, 0, 9, 9), Box(0, 10, 9, 19), Box(0, 20, 9, 29)
-    merged = merged_regions([Region(2, "ii", (one,)), Region(3, "3", (three,)), Region(2, "ii", (one, two))])
-    assert merged == (Region(2, "ii", (one, two)), Region(3, "3", (three,)))
 
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 30)), min_size=1, max_size=20))
